@@ -58,7 +58,7 @@ export async function makeCrashServer(
     kill,
     async inspect() {
       const copy = join(directory, 'copy');
-      // A lock is a socket, and nobody's any more.
+      // A lock is a socket, without a holder any more.
       const filter = async (path: string): Promise<boolean> => !(await lstat(path)).isSocket();
       await cp(join(data, 'store'), copy, { recursive: true, filter });
       const store = await openEmbeddedStore({ directory: copy, now: Date.now });

@@ -7,7 +7,7 @@ import type { Random } from '../parts/harness/random.ts';
 export const collection = '/api/v1/namespaces/default/services';
 
 /** A service as far as the test decides it. */
-export type State = { readonly turn: string; readonly type: string; readonly version: string };
+export type State = { readonly attempt: string; readonly type: string; readonly version: string };
 
 export type Record = {
   /** As the last answer said; absent: there is none. */
@@ -26,7 +26,7 @@ export async function write(
   api: ApiClient,
   { records, round, writer, random, answered }: WriterOptions,
 ): Promise<void> {
-  for (let turn = 0; ; turn++) {
+  for (let attempt = 0; ; attempt++) {
     const name = `w${writer}-${random.below(namesOfEach)}`;
     const record = records.get(name) ?? { acknowledged: undefined, pending: undefined };
     records.set(name, record);
@@ -34,8 +34,9 @@ export async function write(
     const goes = isThere && random.below(4) === 0;
     const wanted = goes
       ? undefined
-      : { turn: `${round}-${writer}-${turn}`, type: random.pick(types) };
+      : { attempt: `${round}-${writer}-${attempt}`, type: random.pick(types) };
     record.pending = { wanted };
+    // The server is killed at any moment: a request that fails, however it does, is the last one of the round.
     const answer = await request(api, name, { isThere, wanted, random }).catch(() => undefined);
     if (answer === undefined) return;
     assert.ok(answer.status < 300, `${name}: ${answer.status} ${JSON.stringify(answer.body)}`);
@@ -54,7 +55,7 @@ export type WriterOptions = {
   readonly answered: () => void;
 };
 
-type Wish = {
+type WriteRequest = {
   readonly isThere: boolean;
   readonly wanted: Omit<State, 'version'> | undefined;
   readonly random: Random;
@@ -63,12 +64,12 @@ type Wish = {
 function request(
   api: ApiClient,
   name: string,
-  { isThere, wanted, random }: Wish,
+  { isThere, wanted, random }: WriteRequest,
 ): Promise<Answer<Service>> {
   const path = `${collection}/${name}`;
   if (wanted === undefined) return api.send({ method: 'DELETE', path });
-  const { turn, type } = wanted;
-  const annotations = { turn };
+  const { attempt, type } = wanted;
+  const annotations = { attempt };
   if (isThere) {
     const headers = { 'content-type': 'application/merge-patch+json' };
     const body = { metadata: { annotations }, spec: { type } };
@@ -85,7 +86,7 @@ function request(
 
 export function stateOf({ metadata, spec }: Service): State {
   return {
-    turn: metadata.annotations?.turn ?? '',
+    attempt: metadata.annotations?.attempt ?? '',
     type: spec.type ?? '',
     version: metadata.resourceVersion ?? '',
   };
@@ -99,7 +100,7 @@ export function verify(records: Records, services: readonly Service[]): void {
     const actual = found.get(name);
     const isAsWanted =
       pending !== undefined &&
-      actual?.turn === pending.wanted?.turn &&
+      actual?.attempt === pending.wanted?.attempt &&
       actual?.type === pending.wanted?.type;
     if (!isAsWanted) assert.deepEqual(actual, acknowledged, name);
     if (isAsWanted && actual !== undefined && acknowledged !== undefined) {
@@ -109,5 +110,5 @@ export function verify(records: Records, services: readonly Service[]): void {
     record.pending = undefined;
   }
   const unknown = [...found.keys()].filter((name) => name !== 'kubernetes' && !records.has(name));
-  assert.deepEqual(unknown, [], 'services that nobody wrote');
+  assert.deepEqual(unknown, [], 'services that no writer wrote');
 }

@@ -1,4 +1,4 @@
-// Clients that go on whatever fails, ask any server, and write down what they were told and when.
+// Clients that continue after any failure, send to any server, and record the responses with their times.
 import assert from 'node:assert/strict';
 import type { Service } from '../../src/kinds/service/types.ts';
 import type { KubeObject } from '../../src/meta/object.ts';
@@ -27,13 +27,13 @@ export type Reachable = {
 const patienceMs = 3000;
 const avoidMs = 5000;
 
-/** Asks one server; undefined when nobody knows what became of it. */
-export type Asker = <T>(call: ApiCall) => Promise<Answer<T> | undefined>;
+/** Sends to one server; undefined when the outcome is unknown. */
+export type Requester = <T>(call: ApiCall) => Promise<Answer<T> | undefined>;
 
-export function createAsker(
+export function createRequester(
   server: Reachable,
   tally: Tally,
-): Asker & { readonly close: () => void } {
+): Requester & { readonly close: () => void } {
   let connection: Promise<ApiClient> | undefined;
   let avoidUntil = 0;
   const drop = (): void => {
@@ -43,7 +43,7 @@ export function createAsker(
     );
     connection = undefined;
   };
-  const ask = async <T>(call: ApiCall): Promise<Answer<T> | undefined> => {
+  const send = async <T>(call: ApiCall): Promise<Answer<T> | undefined> => {
     if (performance.now() < avoidUntil) {
       await pause();
       return undefined;
@@ -65,7 +65,7 @@ export function createAsker(
       return undefined;
     }
   };
-  return Object.assign(ask, { close: drop });
+  return Object.assign(send, { close: drop });
 }
 
 /** Refusals come at once: without a pause a dead server would keep the machine busy. */
@@ -99,31 +99,31 @@ export function createHistory(): History {
 
 export type RegisterClient = {
   readonly name: string;
-  readonly askers: readonly Asker[];
+  readonly requesters: readonly Requester[];
   readonly keys: readonly string[];
   readonly history: History;
   readonly random: (below: number) => number;
 };
 
-/** Reads and writes registers at random, until it is told to end. */
+/** Reads and writes registers at random, until the signal aborts. */
 export async function useRegisters(client: RegisterClient, end: AbortSignal): Promise<void> {
-  const { name, askers, keys, random } = client;
+  const { name, requesters, keys, random } = client;
   let newest = '0';
   for (let n = 0; !end.aborted; n += 1) {
-    const ask = askers[random(askers.length)];
+    const send = requesters[random(requesters.length)];
     const key = keys[random(keys.length)];
-    if (ask === undefined || key === undefined) return;
+    if (send === undefined || key === undefined) return;
     const choice = random(10);
-    if (choice === 0) newest = await listNoOlder(ask, newest);
-    else if (choice < 5) await read(client, ask, key);
-    else await write(client, ask, { key, value: `${name}-${n}` });
+    if (choice === 0) newest = await listNoOlder(send, newest);
+    else if (choice < 5) await read(client, send, key);
+    else await write(client, send, { key, value: `${name}-${n}` });
   }
 }
 
 /** A client that passes the version it saw never sees an older state, whichever server it asks. */
-async function listNoOlder(ask: Asker, version: string): Promise<string> {
+async function listNoOlder(send: Requester, version: string): Promise<string> {
   const path = `${maps}?resourceVersionMatch=NotOlderThan&resourceVersion=${version}`;
-  const answer = await ask<ObjectList>({ method: 'GET', path });
+  const answer = await send<ObjectList>({ method: 'GET', path });
   if (answer === undefined) return version;
   assert.equal(answer.status, 200);
   const { resourceVersion } = answer.body.metadata;
@@ -131,9 +131,9 @@ async function listNoOlder(ask: Asker, version: string): Promise<string> {
   return resourceVersion;
 }
 
-async function read({ history }: RegisterClient, ask: Asker, key: string): Promise<void> {
+async function read({ history }: RegisterClient, send: Requester, key: string): Promise<void> {
   const startedAt = performance.now();
-  const answer = await ask<ConfigMap>({ method: 'GET', path: `${maps}/${key}` });
+  const answer = await send<ConfigMap>({ method: 'GET', path: `${maps}/${key}` });
   if (answer === undefined) return;
   assert.equal(answer.status, 200);
   const value = answer.body.data?.value ?? '';
@@ -142,11 +142,11 @@ async function read({ history }: RegisterClient, ask: Asker, key: string): Promi
 
 async function write(
   { history }: RegisterClient,
-  ask: Asker,
+  send: Requester,
   { key, value }: { readonly key: string; readonly value: string },
 ): Promise<void> {
   const startedAt = performance.now();
-  const answer = await ask<ConfigMap>({
+  const answer = await send<ConfigMap>({
     method: 'PATCH',
     path: `${maps}/${key}`,
     headers: { 'content-type': 'application/merge-patch+json' },
@@ -157,27 +157,27 @@ async function write(
   history.add(key, { kind: 'write', value, startedAt, ...ended });
 }
 
-/** Creates services and deletes some; what it was told is there and what is gone. */
+/** Creates services and deletes some; returns those acknowledged as created and as deleted. */
 export async function useServices(
   name: string,
-  askers: readonly Asker[],
+  requesters: readonly Requester[],
   { random, end }: { readonly random: (below: number) => number; readonly end: AbortSignal },
 ): Promise<{ readonly there: readonly string[]; readonly gone: readonly string[] }> {
   const there: string[] = [];
   const gone: string[] = [];
   for (let n = 0; !end.aborted; n += 1) {
-    const ask = askers[random(askers.length)];
-    if (ask === undefined) break;
+    const send = requesters[random(requesters.length)];
+    if (send === undefined) break;
     const own = `${name}-${n}`;
     const spec = { type: 'NodePort', ports: [{ port: 80 }] };
     const body = { metadata: { name: own }, spec };
-    const made = await ask<Service>({ method: 'POST', path: services, body });
+    const made = await send<Service>({ method: 'POST', path: services, body });
     if (made?.status === 201) there.push(own);
     // Few at a time, so that the range lasts.
     const [oldest] = there;
     if (there.length < 5 || oldest === undefined) continue;
     there.shift();
-    const deleted = await ask({ method: 'DELETE', path: `${services}/${oldest}` });
+    const deleted = await send({ method: 'DELETE', path: `${services}/${oldest}` });
     if (deleted?.status === 200) gone.push(oldest);
   }
   return { there, gone };
@@ -199,8 +199,9 @@ export async function followChanges({
   until,
   isPatient,
 }: Follower): Promise<readonly WatchEvent<ConfigMap>[]> {
-  const kept: WatchEvent<ConfigMap>[] = [];
-  const last = (): string => kept.at(-1)?.object.metadata.resourceVersion ?? from;
+  // Whatever fails, a server was killed, frozen or cut off: the next one continues at the last event.
+  const received: WatchEvent<ConfigMap>[] = [];
+  const last = (): string => received.at(-1)?.object.metadata.resourceVersion ?? from;
   let goal = Number.POSITIVE_INFINITY;
   const isDone = (): boolean => Number(last()) >= goal;
   for (let n = 0; !isDone(); n += 1) {
@@ -218,13 +219,13 @@ export async function followChanges({
     });
     const ends = [watch?.ended, reached.catch(() => {}), ...(isPatient ? [] : [silenceOf(api)])];
     if (watch !== undefined) await Promise.race(ends);
-    kept.push(...(watch?.events ?? []));
+    received.push(...(watch?.events ?? []));
     api.close();
   }
-  return kept;
+  return received;
 }
 
-/** Resolves when the server says nothing any more. */
+/** Resolves when the server does not answer a ping. */
 async function silenceOf(api: ApiClient): Promise<void> {
   try {
     for (;;) {

@@ -7,8 +7,8 @@ import type { ObjectList } from '../parts/harness/api-client.ts';
 import { createRandom } from '../parts/harness/random.ts';
 import { findViolation } from '../parts/harness/register-history.ts';
 import {
-  createAsker,
   createHistory,
+  createRequester,
   followChanges,
   type History,
   maps,
@@ -54,8 +54,8 @@ export async function runFaults(scene: FaultScene): Promise<void> {
     endAt = resolve;
   });
   const watching = servers.map((_, n) => {
-    const inTurn = [...servers.slice(n), ...servers.slice(0, n)];
-    return followChanges({ servers: inTurn, from: start, until, isPatient: n > 0 });
+    const rotated = [...servers.slice(n), ...servers.slice(0, n)];
+    return followChanges({ servers: rotated, from: start, until, isPatient: n > 0 });
   });
   const load = startLoad({ servers, tally, history, seed, end: end.signal });
   await Promise.race([breakAndMend(scene, tally), load]);
@@ -112,16 +112,16 @@ type Load = {
 
 async function startLoad({ servers, tally, history, seed, end }: Load): Promise<readonly Made[]> {
   const clients = ['a', 'b', 'c', 'd'].map(async (name, n) => {
-    const askers = servers.map((server) => createAsker(server, tally));
+    const requesters = servers.map((server) => createRequester(server, tally));
     const random = createRandom(seed + n).below;
-    await useRegisters({ name, askers, keys, history, random }, end);
-    for (const { close } of askers) close();
+    await useRegisters({ name, requesters, keys, history, random }, end);
+    for (const { close } of requesters) close();
   });
   const makers = ['s', 't'].map(async (name, n) => {
-    const askers = servers.map((server) => createAsker(server, tally));
+    const requesters = servers.map((server) => createRequester(server, tally));
     const random = createRandom(seed + 100 + n).below;
-    const made = await useServices(name, askers, { random, end });
-    for (const { close } of askers) close();
+    const made = await useServices(name, requesters, { random, end });
+    for (const { close } of requesters) close();
     return made;
   });
   await Promise.all(clients);

@@ -75,23 +75,23 @@ async function openDamaged(directory: string): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     const { name, bytes } = damage(sound, random);
     process.stdout.write(`${name}\n`);
-    const place = join(directory, 'damaged');
-    rmSync(place, { recursive: true, force: true });
-    mkdirSync(place);
-    writeFileSync(join(place, 'store.mdb'), bytes);
-    tally[await openOne(place, expected, name)] += 1;
+    const target = join(directory, 'damaged');
+    rmSync(target, { recursive: true, force: true });
+    mkdirSync(target);
+    writeFileSync(join(target, 'store.mdb'), bytes);
+    tally[await openOne(target, expected, name)] += 1;
   }
   process.stdout.write(`${JSON.stringify(tally)}\n`);
 }
 
 async function openOne(
-  place: string,
+  target: string,
   expected: string,
   name: string,
 ): Promise<'refused' | 'whole'> {
   try {
     for (let time = 0; time < 2; time += 1) {
-      const store = await openEmbeddedStore({ directory: place, now });
+      const store = await openEmbeddedStore({ directory: target, now });
       assert.ok(
         (await contentOf(store)) === expected,
         `${name}: what is shown is not what was stored`,

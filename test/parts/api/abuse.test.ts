@@ -53,8 +53,8 @@ before(async () => {
 after(() => running.stop());
 
 function identity(commonName: string): Identity {
-  const wish = { commonName, organizations: ['clients'], days: 1, now: Date.now() };
-  const made = issueClientCertificate(testCredentials().authority, wish);
+  const request = { commonName, organizations: ['clients'], days: 1, now: Date.now() };
+  const made = issueClientCertificate(testCredentials().authority, request);
   return { cert: made.certificate, key: made.privateKey };
 }
 
@@ -78,13 +78,13 @@ async function askAndNotRead(path: string, times: number): Promise<void> {
   socket.pause();
   const head = `GET ${path} HTTP/1.1\r\nhost: localhost\r\naccept: application/json\r\n\r\n`;
   socket.write(head.repeat(times));
-  // A socket that nobody reads does not hear of its end; one that writes does.
+  // A socket that is not read gets no 'end' event; one that writes gets an error.
   const timer = setInterval(() => socket.write('\r\n'), 50);
   await closed(socket);
   clearInterval(timer);
 }
 
-/** Its own object, written and read back: nobody else's answer, and nothing lost. */
+/** Its own object, written and read back: no other client's answer, and nothing lost. */
 async function beGood(api: ApiClient, number: number): Promise<void> {
   const name = `good-${number}`;
   await api.post(configMaps, { metadata: { name }, data: { round: '0' } });

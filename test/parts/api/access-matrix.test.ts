@@ -1,4 +1,4 @@
-// Nobody gets more than the role says, nor less: every verb of every resource, asked by everybody. What is expected
+// Each user has exactly the rights of its role: every verb of every resource, requested by every user. What is expected
 // comes from the definitions of the roles and, for nodes, from the table here; the authorizer has no part in it.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -38,8 +38,8 @@ before(async () => {
     'system:node:n2': ['system:nodes'],
   };
   for (const [commonName, organizations] of Object.entries(people)) {
-    const wish = { commonName, organizations, days: 1, now: Date.now() };
-    const { certificate: cert, privateKey: key } = issueClientCertificate(authority, wish);
+    const request = { commonName, organizations, days: 1, now: Date.now() };
+    const { certificate: cert, privateKey: key } = issueClientCertificate(authority, request);
     clients.set(commonName, await openApiClient({ port, ca, cert, key }));
   }
 });
@@ -92,7 +92,7 @@ async function makeWorld(api: ApiClient): Promise<void> {
 async function makeNode(api: ApiClient, node: string): Promise<void> {
   const name = `of-${node}`;
   await api.post('/api/v1/nodes', { metadata: { name: node } });
-  // New nodes have a taint, and a node that leaves it out is told that it may not change taints.
+  // New nodes have a taint, and a node that leaves it out gets an error that it may not change taints.
   await api.patch(`/api/v1/nodes/${node}`, { spec: { taints: null } });
   for (const plural of ['secrets', 'configmaps', 'serviceaccounts']) {
     await api.post(`/api/v1/namespaces/${home}/${plural}`, { metadata: { name } });
@@ -127,7 +127,7 @@ const { clusterRoles } = bootstrapPolicy();
 const rulesOf = (name: string): readonly PolicyRule[] =>
   clusterRoles.find(({ metadata }) => metadata.name === name)?.rules ?? [];
 
-/** What everybody has who is somebody. */
+/** The rights of all authenticated users. */
 const everybody = ['system:basic-user', 'system:discovery', 'system:public-info-viewer'];
 
 const has = (list: readonly string[] | null | undefined, value: string): boolean =>

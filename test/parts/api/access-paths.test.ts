@@ -37,11 +37,11 @@ const rights: Readonly<Record<string, { home?: PolicyRule[]; cluster?: PolicyRul
     home: [{ verbs: ['watch'], apiGroups: ['*'], resources: ['*'], resourceNames: ['a'] }],
   },
   'get-only': { home: [{ verbs: ['get'], apiGroups: [''], resources: ['secrets'] }] },
-  nobody: {},
+  noRights: {},
 };
 const node = 'system:node:n1';
 
-const places = [
+const locations = [
   'namespaces/home/secrets',
   'namespaces/home/secrets/',
   '/namespaces//home/secrets',
@@ -124,20 +124,20 @@ const selections = [
 const bookmarks = 'allowWatchBookmarks=true';
 
 function* calls(): Generator<{ readonly method: string; readonly path: string }> {
-  const get = (prefix: string, place: string, query: string) => ({
+  const get = (prefix: string, location: string, query: string) => ({
     method: 'GET',
-    path: `${prefix}${place}?${query}&${bookmarks}`,
+    path: `${prefix}${location}?${query}&${bookmarks}`,
   });
-  for (const place of places) {
+  for (const location of locations) {
     for (const selection of selections) {
-      yield get('/api/v1/', place, selection);
-      yield get('/api/v1/', place, `watch=1&${selection}`);
-      yield get('/api/v1/watch/', place, selection);
+      yield get('/api/v1/', location, selection);
+      yield get('/api/v1/', location, `watch=1&${selection}`);
+      yield get('/api/v1/watch/', location, selection);
     }
-    yield get('/api//v1/%77atch/', place, 'fieldSelector=');
-    yield get('/api/v1/watch/', place, 'watch=0');
+    yield get('/api//v1/%77atch/', location, 'fieldSelector=');
+    yield get('/api/v1/watch/', location, 'watch=0');
     for (const prefix of ['/api/v1/', '/api/v1/watch/']) {
-      yield { ...get(prefix, place, ''), method: 'HEAD' };
+      yield { ...get(prefix, location, ''), method: 'HEAD' };
     }
   }
 }
@@ -316,7 +316,7 @@ function testEveryPath(): void {
       const { excess, bad, shown } = await excessOf(who);
       assert.deepEqual([...new Set(excess)], []);
       assert.deepEqual(bad, []);
-      assert.ok(who === 'nobody' ? shown === 0 : shown > 0, `${shown} objects were shown`);
+      assert.ok(who === 'noRights' ? shown === 0 : shown > 0, `${shown} objects were shown`);
     });
   }
 }
@@ -344,11 +344,11 @@ function testOldPath(): void {
       'secrets is forbidden: User "named" cannot watch resource "secrets" in API group "" in the namespace "home"',
     ],
   };
-  for (const [place, [code, message]] of Object.entries(refusals)) {
-    test(`the old path of watches answers ${code} to ${place}`, async () => {
+  for (const [location, [code, message]] of Object.entries(refusals)) {
+    test(`the old path of watches answers ${code} to ${location}`, async () => {
       const { status, text } = await readerOf('named').read({
         method: 'GET',
-        path: `/api/v1/watch/namespaces/home/${place}`,
+        path: `/api/v1/watch/namespaces/home/${location}`,
       });
       assert.deepEqual(
         [status, (JSON.parse(text) as { message: string }).message],
@@ -359,12 +359,12 @@ function testOldPath(): void {
 }
 
 function testFollowing(): void {
-  for (const place of [
+  for (const location of [
     'watch/namespaces/home/secrets/a',
     'watch/namespaces/home/secrets/a?fieldSelector=',
     'namespaces/home/secrets?watch=1&fieldSelector=metadata.name%3Da',
   ]) {
-    test(`a watch of one object tells of no other: ${place}`, async () => {
+    test(`a watch of one object has no events of others: ${location}`, async () => {
       const { authority } = testCredentials();
       const { api, server } = running;
       const pair = issueClientCertificate(authority, {
@@ -378,10 +378,10 @@ function testFollowing(): void {
         cert: pair.certificate,
         key: pair.privateKey,
       });
-      const watch = await client.watch(`/api/v1/${place}`);
+      const watch = await client.watch(`/api/v1/${location}`);
       const touch = (namespace: string, name: string): Promise<KubeObject> =>
         api.patch(`/api/v1/namespaces/${namespace}/secrets/${name}`, {
-          metadata: { annotations: { at: place } },
+          metadata: { annotations: { at: location } },
         });
       for (const [namespace, name] of [
         ['home', 'b'],

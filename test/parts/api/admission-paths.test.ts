@@ -73,7 +73,7 @@ const binding = (name: string) => ({
 });
 const label = { metadata: { labels: { a: 'b' } } };
 
-/** The request, and what plugins are told of it in each phase. */
+/** The request, and its attributes as plugins get them in each phase. */
 const paths: readonly (readonly [string, ApiCall, string])[] = [
   ['create', { method: 'POST', path: services, body: service('a') }, 'create services a ->Service'],
   [
@@ -170,19 +170,19 @@ const paths: readonly (readonly [string, ApiCall, string])[] = [
   ],
 ];
 
-for (const [title, call, told] of paths) {
+for (const [title, call, attributes] of paths) {
   test(`plugins see: ${title}`, { timeout: 30_000 }, async () => {
     const answer = await running.api.send(call);
     assert.ok(answer.status < 300, `${answer.status} ${JSON.stringify(answer.body)}`);
-    assert.deepEqual(seen, [`mutate ${told}`, `validate ${told}`]);
+    assert.deepEqual(seen, [`mutate ${attributes}`, `validate ${attributes}`]);
   });
 }
 
 test('plugins see an eviction and not the delete that follows', { timeout: 30_000 }, async () => {
   const body = { apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'r' } };
   await running.api.post(`${pods}/r/eviction`, body);
-  const told = 'create pods/eviction r ->Eviction';
-  assert.deepEqual(seen, [`mutate ${told}`, `validate ${told}`]);
+  const attributes = 'create pods/eviction r ->Eviction';
+  assert.deepEqual(seen, [`mutate ${attributes}`, `validate ${attributes}`]);
 });
 
 test('plugins see each delete of a collection', { timeout: 30_000 }, async () => {

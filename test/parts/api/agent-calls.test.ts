@@ -1,5 +1,5 @@
 // The server calls agents at addresses that nodes choose: it must not be led to itself, to this machine or to what is on its link,
-// and it speaks only to the very node, as somebody who may do nothing but speak to agents.
+// and it speaks only to the very node, as a user whose only right is to call agents.
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
@@ -47,7 +47,10 @@ const statusOf = async ({ api }: MemoryServer, path: string): Promise<readonly u
   return [status, body.message];
 };
 
-const places: readonly (readonly [string, (own: number) => readonly [string, string, number]])[] = [
+const locations: readonly (readonly [
+  string,
+  (own: number) => readonly [string, string, number],
+])[] = [
   ['loopback and the port of the server', (own) => ['InternalIP', '127.0.0.1', own]],
   ['loopback by name', (own) => ['Hostname', 'localhost', own]],
   ['loopback in IPv6 clothes', (own) => ['InternalIP', '::ffff:127.0.0.1', own]],
@@ -56,12 +59,12 @@ const places: readonly (readonly [string, (own: number) => readonly [string, str
   ['the metadata of a cloud', () => ['InternalIP', '169.254.169.254', 80]],
   ['the link', () => ['InternalIP', 'fe80::1', 10250]],
 ];
-for (const [name, place] of places) {
+for (const [name, location] of locations) {
   test(`a node that says it is at ${name} is not called`, limit, async (t) => {
     // Nothing leaves this machine, whatever the server thinks.
     const dialNode = (host: string, to: number) => assert.fail(`called ${host} ${to}`);
     const running = await start(t, { access: { dialNode } });
-    const [type, address, port] = place(running.server.address.port);
+    const [type, address, port] = location(running.server.address.port);
     await makeNode(running, 'liar', [{ type, address }], port);
     const refused = [400, 'address not allowed'];
     const proxied = '/api/v1/nodes/liar/proxy/api/v1/namespaces/kube-system/secrets';
@@ -75,7 +78,7 @@ for (const [name, place] of places) {
   });
 }
 
-const podPlaces: readonly (readonly [string, string, (own: number) => number])[] = [
+const podLocations: readonly (readonly [string, string, (own: number) => number])[] = [
   ['loopback', '127.0.0.1', (own) => own],
   ['the metadata of a cloud', '169.254.169.254', () => 80],
   ['the link', 'fe80::1', () => 80],
@@ -83,7 +86,7 @@ const podPlaces: readonly (readonly [string, string, (own: number) => number])[]
   ['the Service of the server', '10.96.0.1', () => 443],
   ['the range of Services', 'fd00:96::1', () => 443],
 ];
-for (const [name, ip, portOf] of podPlaces) {
+for (const [name, ip, portOf] of podLocations) {
   test(`a pod that is said to be at ${name} is not called`, limit, async (t) => {
     // The status of a pod is written by its node.
     const dial = (host: string, to: number) => assert.fail(`called ${host} ${to}`);
@@ -108,7 +111,7 @@ for (const [name, ip, portOf] of podPlaces) {
     });
     const direct = `${namespace}/pods/https:on-liar:${port}/proxy/version`;
     assert.deepEqual(await statusOf(running, direct), [400, 'address not allowed']);
-    // Loopback and the link are no addresses of Endpoints in the first place.
+    // Loopback and the link are no addresses of Endpoints to begin with.
     const [code] = await statusOf(running, `${namespace}/services/https:web:/proxy/version`);
     assert.equal(code, made.status === 201 ? 400 : 404);
   });
@@ -135,7 +138,7 @@ const names = ['good', '192.0.2.10'];
 const now = Date.now();
 const impostors: readonly (readonly [string, () => KeyPair, RegExp])[] = [
   [
-    'nobody signed',
+    'no CA signed',
     () => issueNodeServingCertificate(makeAuthority(now), { node: 'good', names, now }),
     /unable to verify|self-signed/,
   ],
@@ -153,7 +156,7 @@ const impostors: readonly (readonly [string, () => KeyPair, RegExp])[] = [
 const dial = (port: number) => () => connect({ host: '127.0.0.1', port });
 
 for (const [name, make, why] of impostors) {
-  test(`an agent whose certificate ${name} is told nothing`, limit, async (t) => {
+  test(`an agent whose certificate ${name} gets no request`, limit, async (t) => {
     const { callers, port } = await serveAs(t, make());
     const running = await start(t, { access: { dialNode: dial(port) } });
     await makeNode(running, 'good', [{ type: 'InternalIP', address: '192.0.2.10' }], 10250);

@@ -38,7 +38,7 @@ rules:
 
 type Audited = {
   readonly api: ApiClient;
-  readonly stranger: ApiClient;
+  readonly anonymous: ApiClient;
   readonly lines: Line[];
   readonly stop: () => Promise<void>;
 };
@@ -58,16 +58,16 @@ async function startAudited(): Promise<Audited> {
   });
   const { port } = running.server.address;
   const ca = testCredentials().authority.certificate;
-  const stranger = await openApiClient({ port, ca });
+  const anonymous = await openApiClient({ port, ca });
   const stop = async (): Promise<void> => {
-    stranger.close();
+    anonymous.close();
     await running.stop();
   };
-  return { api: running.api, stranger, lines, stop };
+  return { api: running.api, anonymous, lines, stop };
 }
 
 test('requests leave lines as the policy wants them', { timeout }, async (t) => {
-  const { api, stranger, lines, stop } = await startAudited();
+  const { api, anonymous, lines, stop } = await startAudited();
   t.after(stop);
   const of = '/api/v1/namespaces/default';
   await api.send({ method: 'GET', path: '/readyz' });
@@ -103,7 +103,7 @@ test('requests leave lines as the policy wants them', { timeout }, async (t) => 
   assert.equal(secret?.objectRef?.name, 's');
   assert.ok(!JSON.stringify(secret).includes('hidden'));
 
-  await stranger.send({ method: 'GET', path: `${of}/secrets/s` });
+  await anonymous.send({ method: 'GET', path: `${of}/secrets/s` });
   const [refused] = lines.splice(0);
   assert.equal(refused?.user.username, 'system:anonymous');
   assert.equal(refused?.responseStatus?.reason, 'Forbidden');
@@ -111,7 +111,7 @@ test('requests leave lines as the policy wants them', { timeout }, async (t) => 
   assert.equal(refused?.sourceIPs.length, 1);
 
   const bad = { authorization: 'Bearer nonsense' };
-  await stranger.send({ method: 'GET', path: `${of}/secrets`, headers: bad });
+  await anonymous.send({ method: 'GET', path: `${of}/secrets`, headers: bad });
   const [unknown] = lines.splice(0);
   assert.deepEqual(unknown?.user, {});
   assert.equal(unknown?.responseStatus?.code, 401);
@@ -174,10 +174,10 @@ test('the log quotes no value of a Secret, whatever is wrong with a request', {
     ...{ method: 'POST', path, body: { metadata: { name: 'x' }, data: { key: `!${value}` } } },
   });
   assert.equal(posted.status, 400);
-  const told = lines.filter(({ objectRef }) => objectRef?.resource === 'secrets');
+  const events = lines.filter(({ objectRef }) => objectRef?.resource === 'secrets');
   assert.deepEqual(
-    told.map(({ responseStatus }) => responseStatus?.code),
+    events.map(({ responseStatus }) => responseStatus?.code),
     [201, 422, 400],
   );
-  assert.ok(!JSON.stringify(told).includes(value));
+  assert.ok(!JSON.stringify(events).includes(value));
 });

@@ -1,4 +1,4 @@
-// Where several servers share a store, seeing what the others wrote costs a read of all of them: nobody gets it without a proof.
+// With several servers on one store a request first costs a quorum read, which anonymous clients must not cause.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { openMemoryStore } from '../../../src/storage/backends/memory/store.ts';
@@ -16,8 +16,8 @@ test('who proves nothing causes no read of the other servers', { timeout: 60_000
   const { api, server, stop } = await startMemoryServer({ store: { ...store, catchUp } });
   t.after(stop);
   const ca = testCredentials().authority.certificate;
-  const stranger = await openApiClient({ port: server.address.port, ca });
-  t.after(stranger.close);
+  const anonymous = await openApiClient({ port: server.address.port, ca });
+  t.after(anonymous.close);
   const readsOf = async (send: () => Promise<{ readonly status: number }>) => {
     const before = reads;
     const { status } = await send();
@@ -34,16 +34,16 @@ test('who proves nothing causes no read of the other servers', { timeout: 60_000
   );
   const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
   const forged = `${status.token.slice(0, -8)}AAAAAAAA`;
-  const asked = { method: 'GET', path };
-  assert.deepEqual(await readsOf(() => api.send(asked)), [200, 1]);
-  assert.deepEqual(await readsOf(() => stranger.send(asked)), [403, 0]);
+  const request = { method: 'GET', path };
+  assert.deepEqual(await readsOf(() => api.send(request)), [200, 1]);
+  assert.deepEqual(await readsOf(() => anonymous.send(request)), [403, 0]);
   for (const token of ['nonsense', forged]) {
     const headers = bearer(token);
-    assert.deepEqual(await readsOf(() => stranger.send({ ...asked, headers })), [401, 0], token);
+    assert.deepEqual(await readsOf(() => anonymous.send({ ...request, headers })), [401, 0], token);
   }
   const headers = bearer(status.token);
-  assert.deepEqual(await readsOf(() => stranger.send({ ...asked, headers })), [403, 1]);
+  assert.deepEqual(await readsOf(() => anonymous.send({ ...request, headers })), [403, 1]);
   await api.delete(`/api/v1/namespaces/default/serviceaccounts/${account.metadata.name}`);
   // Another server may have made the account anew: only what was written tells.
-  assert.deepEqual(await readsOf(() => stranger.send({ ...asked, headers })), [401, 1]);
+  assert.deepEqual(await readsOf(() => anonymous.send({ ...request, headers })), [401, 1]);
 });

@@ -107,7 +107,7 @@ test(
   },
 );
 
-test('a certificate with two common names is nobody', limit, async (t) => {
+test('a certificate with two common names is refused', limit, async (t) => {
   const { open } = await start(t);
   for (const names of [
     ['jane', 'kubernetes-admin'],

@@ -1,4 +1,4 @@
-// Cluster IPs as a client sees them: bands, wishes, ranges that come and go, and the objects that say who has which.
+// Cluster IPs as a client sees them: bands, requests, ranges that come and go, and their IPAddress objects.
 // No controller runs: what needs one is in ip-repair.test.ts.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -73,7 +73,7 @@ test('any address comes from the upper band, then from the lower, then from a ne
   await removeServices();
 });
 
-const wishes: readonly [string, Spec, string][] = [
+const requests: readonly [string, Spec, string][] = [
   ['an address of the lower band (IPA-08)', { clusterIP: '10.96.0.5' }, '201 10.96.0.5'],
   ['an address of the upper band (IPA-08)', { clusterIP: '10.96.0.30' }, '201 10.96.0.30'],
   ['the last address of IPv6 (IPA-03)', { clusterIP: 'fd00:96::f:ffff' }, '201 fd00:96::f:ffff'],
@@ -130,7 +130,7 @@ const wishes: readonly [string, Spec, string][] = [
   ],
 ];
 
-for (const [what, spec, wanted] of wishes) {
+for (const [what, spec, wanted] of requests) {
   test(`a service asks for ${what}`, async () => {
     assert.equal(outcome(await create('s', spec)), wanted);
     await assertExact(running.store);
@@ -211,7 +211,7 @@ test('an update takes a second address, keeps what it has, and gives back what i
   await removeServices();
 });
 
-test('an address that somebody holds by hand is not given (IPA-02, IPA-14)', async () => {
+test('an address with an IPAddress of another client is not allocated (IPA-02, IPA-14)', async () => {
   const path = `${networking}/ipaddresses`;
   const parentRef = { group: 'example.com', resource: 'things', name: 'x' };
   await running.api.post(path, { metadata: { name: '10.96.0.12' }, spec: { parentRef } });

@@ -88,7 +88,7 @@ test('a patch that changes nothing is no write', { timeout }, async () => {
 test('updates and deletes of one object end as the last of them said', { timeout }, async () => {
   const { api } = running;
   const path = await newCollection(api);
-  const turn = async (writer: number): Promise<void> => {
+  const write = async (writer: number): Promise<void> => {
     for (let i = 0; i < 10; i++) {
       await api.send({ method: 'POST', path, body: configMap('x') });
       const body = { data: { writer: `${writer}-${i}` } };
@@ -97,12 +97,12 @@ test('updates and deletes of one object end as the last of them said', { timeout
       await api.send({ method: 'DELETE', path: `${path}/x` });
     }
   };
-  await Promise.all(Array.from({ length: 8 }, (_, writer) => turn(writer)));
+  await Promise.all(Array.from({ length: 8 }, (_, writer) => write(writer)));
   const { items } = await api.get<{ items: readonly ConfigMap[] }>(path);
   assert.ok(items.length <= 1);
 });
 
-test('a read after an answered write shows it, whoever asks', { timeout }, async () => {
+test('a read after an acknowledged write shows it, to every client', { timeout }, async () => {
   const { api } = running;
   const path = await newCollection(api);
   await Promise.all(

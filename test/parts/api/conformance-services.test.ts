@@ -46,7 +46,7 @@ const shape = ({ spec }: Service): string =>
     spec.externalName ?? 'no name',
   ].join(', ');
 
-const turns: readonly [string, Spec, Spec, string][] = [
+const typeChanges: readonly [string, Spec, Spec, string][] = [
   [
     'ExternalName to ClusterIP',
     external,
@@ -73,8 +73,8 @@ const turns: readonly [string, Spec, Spec, string][] = [
   ],
 ];
 
-for (const [what, from, to, wanted] of turns) {
-  test(`a Service turns from ${what} (CNF-01)`, async () => {
+for (const [what, from, to, wanted] of typeChanges) {
+  test(`a Service changes from ${what} (CNF-01)`, async () => {
     await make('turning', from);
     assert.equal(shape(await change('turning', to)), wanted);
     await harness.api.delete(`${services}/turning`);

@@ -21,8 +21,8 @@ async function signIn(
   organizations: readonly string[] = [],
 ): Promise<ApiClient> {
   const { authority } = testCredentials();
-  const wish = { commonName, organizations, days: 1, now: Date.now() };
-  const { certificate: cert, privateKey: key } = issueClientCertificate(authority, wish);
+  const request = { commonName, organizations, days: 1, now: Date.now() };
+  const { certificate: cert, privateKey: key } = issueClientCertificate(authority, request);
   const { port } = running.server.address;
   const client = await openApiClient({ port, ca: authority.certificate, cert, key });
   clients.set(commonName, client);
@@ -85,7 +85,7 @@ function testEveryKind(): void {
   assert.ok(puts.length > 5);
   for (const kind of puts) {
     test(`PUT of a new ${kind.plural}.${kind.group} takes the right to create`, async () => {
-      // Of their own: events have two groups and one place.
+      // Of their own: events have two groups and one storage.
       const name = `new${kind.group === '' ? '' : `.${kind.group}`}`;
       const path = pathOf(kind, name);
       const call = { method: 'PUT', path, body: bodyOf(kind, name) };
@@ -125,7 +125,7 @@ const attempts = (path: string, body: object) => [
 ];
 
 function testChecks(): void {
-  test('a role that is created by update gives nobody more than he has', async () => {
+  test('a role that is created by update grants no user more than its own rights', async () => {
     const path = `${rbac}/clusterroles/above`;
     const rules = [{ verbs: ['delete'], apiGroups: [''], resources: ['secrets'] }];
     const body = {
@@ -144,7 +144,7 @@ function testChecks(): void {
     }
   });
 
-  test('a binding that is created by update gives nobody more than he has', async () => {
+  test('a binding that is created by update grants no user more than its own rights', async () => {
     const path = `${rbac}/clusterrolebindings/above`;
     const roleRef = { apiGroup: rbacGroup, kind: 'ClusterRole', name: 'cluster-admin' };
     const subjects = [{ kind: 'User', apiGroup: rbacGroup, name: 'maker' }];
@@ -163,7 +163,7 @@ function testChecks(): void {
 
 function testExternalIPs(): void {
   test('external IPs are denied on every way to write them', async () => {
-    const place = '/api/v1/namespaces/default/services';
+    const collection = '/api/v1/namespaces/default/services';
     const service = (name: string, spec: object) => ({
       apiVersion: 'v1',
       kind: 'Service',
@@ -171,38 +171,38 @@ function testExternalIPs(): void {
       spec: { ports: [{ port: 80 }], ...spec },
     });
     const open = { externalIPs: ['192.0.2.7'] };
-    await running.api.post(place, service('old', {}));
+    await running.api.post(collection, service('old', {}));
     const patches = (name: string) => [
       {
         method: 'PATCH',
-        path: `${place}/${name}`,
+        path: `${collection}/${name}`,
         headers: { 'content-type': 'application/merge-patch+json' },
         body: { spec: open },
       },
       {
         method: 'PATCH',
-        path: `${place}/${name}`,
+        path: `${collection}/${name}`,
         headers: { 'content-type': 'application/strategic-merge-patch+json' },
         body: { spec: open },
       },
       {
         method: 'PATCH',
-        path: `${place}/${name}`,
+        path: `${collection}/${name}`,
         headers: { 'content-type': 'application/json-patch+json' },
         body: [{ op: 'add', path: '/spec/externalIPs', value: open.externalIPs }],
       },
       {
         method: 'PATCH',
-        path: `${place}/${name}/status`,
+        path: `${collection}/${name}/status`,
         headers: { 'content-type': 'application/merge-patch+json' },
         body: { spec: open },
       },
     ];
     const calls = [
-      ...attempts(`${place}/new`, service('new', open)),
-      ...attempts(`${place}/old`, service('old', open)),
+      ...attempts(`${collection}/new`, service('new', open)),
+      ...attempts(`${collection}/old`, service('old', open)),
       ...patches('old'),
-      { method: 'POST', path: place, body: service('posted', open) },
+      { method: 'POST', path: collection, body: service('posted', open) },
     ];
     for (const call of calls) {
       const { status, body } = await running.api.send<{

@@ -18,7 +18,7 @@ let directory: string;
 let tokenFile: string;
 let now = Date.now();
 let running: MemoryServer;
-let stranger: ApiClient;
+let anonymous: ApiClient;
 
 before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'fairlead-credentials-'));
@@ -31,13 +31,13 @@ before(async () => {
   });
   const { port } = running.server.address;
   const { authority, administrator } = testCredentials();
-  stranger = await openApiClient({ port, ca: authority.certificate });
+  anonymous = await openApiClient({ port, ca: authority.certificate });
   const server = `https://localhost:${port}`;
   const own = { server, authority: authority.certificate, client: administrator };
   await writeFile(join(directory, 'admin'), renderKubeconfig(own));
 });
 after(async () => {
-  stranger.close();
+  anonymous.close();
   await running.stop();
   await rm(directory, { recursive: true });
 });
@@ -47,7 +47,7 @@ type Review = {
 };
 
 async function whoIs(token: string): Promise<Review['status']['userInfo'] | number> {
-  const { status, body } = await stranger.send<Review>({
+  const { status, body } = await anonymous.send<Review>({
     method: 'POST',
     path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
     headers: { authorization: `Bearer ${token}` },

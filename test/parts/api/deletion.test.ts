@@ -21,7 +21,7 @@ after(() => running.stop());
 const statusOf = async (path: string): Promise<number> =>
   (await running.api.send({ method: 'GET', path })).status;
 
-test('an object with finalizers is marked, and goes when the last is taken away', {
+test('an object with finalizers is marked, and removed with the last of them', {
   timeout,
 }, async () => {
   const { api } = running;
@@ -45,7 +45,7 @@ test('an object with finalizers is marked, and goes when the last is taken away'
   watch.close();
 });
 
-test('a name whose object is marked cannot be taken, and can when it is gone', {
+test('a name cannot be reused while its object is marked, and can after it is removed', {
   timeout,
 }, async () => {
   const { api } = running;
@@ -59,7 +59,9 @@ test('a name whose object is marked cannot be taken, and can when it is gone', {
   await api.post(path, configMap('x'));
 });
 
-test('a marked service keeps its addresses and ports until it goes', { timeout }, async () => {
+test('a marked service keeps its addresses and ports until it is removed', {
+  timeout,
+}, async () => {
   const { api, store } = running;
   const service = await api.post<Service>(services, {
     metadata: { name: 'held', finalizers: ['example.com/a'] },
@@ -93,7 +95,7 @@ test('preconditions must hold (KCT-26)', { timeout }, async () => {
   await api.delete(`${path}/x`, { preconditions: { uid, resourceVersion } });
 });
 
-test('of many deletes of one object one answers for it and the others miss it', {
+test('of many concurrent deletes of one object one succeeds and the others get 404', {
   timeout,
 }, async () => {
   const { api, store } = running;
@@ -122,7 +124,7 @@ test('a service takes the endpoints of its name along', { timeout }, async () =>
   assert.equal(await statusOf(`${endpoints}/other`), 200);
 });
 
-test('a collection goes by its selection', { timeout }, async () => {
+test('a collection is deleted by its selectors', { timeout }, async () => {
   const { api } = running;
   const path = await newCollection(api);
   for (let i = 0; i < 100; i++) {
@@ -154,7 +156,7 @@ test('dependents are left to the collector by a finalizer', { timeout }, async (
   assert.equal(gone.status, 'Success');
 });
 
-test('nothing new comes into a namespace that is going', { timeout }, async () => {
+test('nothing can be created in a terminating namespace', { timeout }, async () => {
   const { api } = running;
   await api.post('/api/v1/namespaces', { metadata: { name: 'going' } });
   await api.delete('/api/v1/namespaces/going');
@@ -172,7 +174,7 @@ test('nothing new comes into a namespace that is going', { timeout }, async () =
   assert.equal(await statusOf('/api/v1/namespaces/going'), 404);
 });
 
-test('a namespace without finalizers goes with its second delete (KCT-40)', async () => {
+test('a namespace without finalizers is removed by its second delete (KCT-40)', async () => {
   const { api } = running;
   const path = '/api/v1/namespaces/bare';
   await api.post('/api/v1/namespaces', { metadata: { name: 'bare' } });

@@ -83,9 +83,9 @@ for (const [what, [wanted, call]] of Object.entries(calls)) {
   test(`a dry run of ${what} changes nothing`, async () => {
     const { api, store } = running;
     const revision = await store.currentRevision();
-    const asked = call();
-    const query = asked.path.includes('?') ? '&dryRun=All' : '?dryRun=All';
-    const { status, body } = await api.send({ ...asked, path: asked.path + query });
+    const request = call();
+    const query = request.path.includes('?') ? '&dryRun=All' : '?dryRun=All';
+    const { status, body } = await api.send({ ...request, path: request.path + query });
     assert.equal(status, wanted, JSON.stringify(body));
     assert.equal(await store.currentRevision(), revision);
     assert.deepEqual(await api.get(`${path}/live`), live);

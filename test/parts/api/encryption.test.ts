@@ -87,13 +87,13 @@ async function passwords(api: ApiClient): Promise<readonly string[]> {
   return (await api.get<ObjectList>(secrets)).items.map(decoded);
 }
 
-type Place = {
+type Backend = {
   readonly name: string;
   readonly open: () => Promise<Store>;
   readonly prefix: string;
 };
 
-const places: readonly Place[] = [
+const backends: readonly Backend[] = [
   {
     name: 'a directory',
     prefix: '',
@@ -106,7 +106,7 @@ const places: readonly Place[] = [
   },
 ];
 
-type Case = (place: Place) => Promise<void>;
+type Case = (backend: Backend) => Promise<void>;
 
 /** In order, on one store. */
 const cases: Readonly<Record<string, Case>> = {
@@ -235,12 +235,12 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-for (const place of places) {
-  describe(`encryption at rest in ${place.name}`, {
-    skip: place.name === 'etcd' ? (missing ?? false) : false,
+for (const backend of backends) {
+  describe(`encryption at rest in ${backend.name}`, {
+    skip: backend.name === 'etcd' ? (missing ?? false) : false,
     timeout,
   }, () => {
-    for (const [name, run] of Object.entries(cases)) test(name, () => run(place));
+    for (const [name, run] of Object.entries(cases)) test(name, () => run(backend));
   });
 }
 

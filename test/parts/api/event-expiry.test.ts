@@ -29,7 +29,7 @@ const names = async (): Promise<readonly (string | undefined)[]> =>
     ({ metadata }) => metadata.name,
   );
 
-test('an event goes an hour after its last write, and a watch sees it go (KCT-16)', {
+test('an event expires an hour after its last write, and watches get its delete (KCT-16)', {
   timeout,
 }, async () => {
   const { api } = running;
@@ -57,7 +57,9 @@ test('an event goes an hour after its last write, and a watch sees it go (KCT-16
   watch.close();
 });
 
-test('an event that was deleted and made again lives its own hour', { timeout }, async () => {
+test('an event that was deleted and created again has an hour of its own', {
+  timeout,
+}, async () => {
   const { api } = running;
   await api.post(path, event('again'));
   await clock.advance(40 * minuteMs);
@@ -69,7 +71,7 @@ test('an event that was deleted and made again lives its own hour', { timeout },
   assert.deepEqual(await names(), []);
 });
 
-test('nothing else goes by itself', { timeout }, async () => {
+test('nothing else expires', { timeout }, async () => {
   const { api } = running;
   const configMaps = '/api/v1/namespaces/default/configmaps';
   await api.post(configMaps, { metadata: { name: 'stays' } });

@@ -120,7 +120,7 @@ test('bodies come and go as YAML, and go as protobuf (KCT-03)', async () => {
   assert.ok(read.body.startsWith('k8s\0'));
 });
 
-test('forms that nobody knows are refused (KCT-04)', async () => {
+test('unknown forms are refused (KCT-04)', async () => {
   const plain = { method: 'POST', body: 'name: x', headers: { 'content-type': 'text/plain' } };
   const { status, body } = await ask(services, plain);
   assert.deepEqual([status, body.reason], [415, 'UnsupportedMediaType']);
@@ -206,9 +206,9 @@ test('fields that are unknown or given twice are warned of, ignored or refused (
   const body = '{"metadata":{"name":"fields"},"spec":{"ports":[{"port":80,"port":81}],"foo":1}}';
   const post = (validation: string) =>
     ask(`${services}?dryRun=All&fieldValidation=${validation}`, { method: 'POST', body });
-  const told = ['duplicate field "spec.ports[0].port"', 'unknown field "spec.foo"'];
-  assert.deepEqual(warnings(await post('Warn')), told);
-  assert.deepEqual(warnings(await post('')), told);
+  const expected = ['duplicate field "spec.ports[0].port"', 'unknown field "spec.foo"'];
+  assert.deepEqual(warnings(await post('Warn')), expected);
+  assert.deepEqual(warnings(await post('')), expected);
   const ignored = await post('Ignore');
   assert.deepEqual([ignored.status, warnings(ignored)], [201, []]);
   const strict = await post('Strict');

@@ -94,8 +94,8 @@ test('the table of services shows addresses and ports as far as there are any (K
     },
   });
   const { kubernetes: _own, ...rows } = await cellsOf(services);
-  const mine = Object.fromEntries(Object.entries(rows).filter(([name]) => name.startsWith('t-')));
-  assert.deepEqual(mine, {
+  const own = Object.fromEntries(Object.entries(rows).filter(([name]) => name.startsWith('t-')));
+  assert.deepEqual(own, {
     't-external': ['ClusterIP', '10.96.112.1', '198.51.100.1,198.51.100.2', '80/TCP', '<none>'],
     't-headless': ['ClusterIP', 'None', '<none>', '<none>', 'a=1,b=2'],
     't-named': ['ExternalName', '<none>', 'db.example.com', '<none>', '<none>'],

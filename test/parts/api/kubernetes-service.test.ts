@@ -54,7 +54,7 @@ test('the Service has the first address, and the node port of the flag (KSV-01, 
   });
 });
 
-test('Endpoints and slice lead to the server, which nobody else manages (KSV-05, KSV-06)', async () => {
+test('Endpoints and EndpointSlice have the address of the server, and no other manager (KSV-05, KSV-06)', async () => {
   const { port } = first.server.address;
   const ports = [{ name: 'https', port, protocol: 'TCP' }];
   const endpoints = await first.api.get<Endpoints>(`${namespace}/endpoints/kubernetes`);
@@ -94,7 +94,7 @@ test('a server with a second family adds it, and gives its addresses; an edited 
   });
 });
 
-test('a server whose endpoints are kept by somebody else makes none (KSV-08)', async () => {
+test('a server that does not publish endpoints creates none (KSV-08)', async () => {
   const silent = await startMemoryServer({ access: { publishesEndpoints: false } });
   assert.equal((await silent.api.get<Service>(own)).spec.clusterIP, '10.96.0.1');
   const paths = [

@@ -31,7 +31,7 @@ test('a state far larger than what may wait unread arrives whole, then the chang
       path: `${path}?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
     });
     const [response] = await once(request, 'response');
-    // Nobody reads yet: the server must wait, not fill its memory and not give up.
+    // The client does not read yet: the server must wait, without filling its memory or giving up.
     await api.patch(`${path}/c0`, { data: { n: 'second' } });
     const events = await readUntil(
       response,

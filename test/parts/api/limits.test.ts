@@ -25,7 +25,7 @@ after(() => rm(directory, { recursive: true }));
 
 type Limited = MemoryServer & {
   readonly as: (token: string) => ApiClient['send'];
-  /** A create of the user whose body does not come to its end until it is told to. */
+  /** A create of the user whose body is incomplete until `finish` is called. */
   readonly hang: (token: string, name: string, query?: string) => Hanging;
   readonly metric: (name: string) => Promise<number>;
 };
@@ -105,7 +105,7 @@ const inFlight = 'apiserver_current_inflight_requests{request_kind="mutating"}';
 const inQueue = 'apiserver_flowcontrol_current_inqueue_requests{priority_level="mutating"';
 const rejected = 'apiserver_flowcontrol_rejected_requests_total{priority_level="mutating"';
 
-test('a user who takes all his seats waits, is refused, and is in nobody else’s way', {
+test('a user that takes all its seats waits and is refused, and does not affect other users', {
   timeout,
 }, async (t) => {
   const server = await startLimited({
@@ -155,7 +155,7 @@ test('a request that takes too long is answered, and a watch is not', { timeout 
   assert.equal(await server.metric('apiserver_request_terminations_total'), 1);
 });
 
-test('a client that waits less long says so, and others are not concerned', {
+test('a shorter timeout of a client applies to its request only', {
   timeout,
 }, async (t) => {
   const server = await startLimited({});

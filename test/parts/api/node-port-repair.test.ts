@@ -38,7 +38,7 @@ async function withAnother(
   }
 }
 
-const lookEveryMs = 180_000;
+const checkIntervalMs = 180_000;
 const keptPorts = async (): Promise<readonly string[]> =>
   (await first.store.list(portPrefix)).entries.map(({ key }) => key.slice(portPrefix.length));
 
@@ -51,7 +51,7 @@ test('what was lost is taken again at once, what leaked is freed on the third lo
   await first.api.post(services, body('robbed', 30002));
   await past(
     { delete: nodePortKey(30001) },
-    { put: nodePortKey(30002), value: nodePortValue('default/nobody') },
+    { put: nodePortKey(30002), value: nodePortValue('default/missing') },
     { put: nodePortKey(30003), value: nodePortValue('default/gone') },
     { put: nodePortKey(30004), value: Buffer.from('not for us') },
   );
@@ -59,15 +59,15 @@ test('what was lost is taken again at once, what leaked is freed on the third lo
   await withAnother('30000-30199', async () => {
     await events.until((seen) => seen.length === 2);
     assert.deepEqual(await keptPorts(), ['30001', '30002', '30003', '30004']);
-    t.mock.timers.tick(2 * lookEveryMs);
+    t.mock.timers.tick(2 * checkIntervalMs);
     // A store in memory answers before anything else gets its turn; a request lets the look go on.
     while ((await keptPorts()).length > 2) await first.api.get(services);
   });
   events.close();
-  const told = events.events.map(
+  const reported = events.events.map(
     ({ object }) => `${object.involvedObject.name}: ${object.message}`,
   );
-  assert.deepEqual(told.sort(), [
+  assert.deepEqual(reported.sort(), [
     'lost: Port 30001 is not allocated; repairing',
     'robbed: Port 30002 is not allocated; repairing',
   ]);
@@ -84,7 +84,7 @@ test('what was lost is taken again at once, what leaked is freed on the third lo
   await assertExact(first.store);
 });
 
-test('a port outside the range is told of every time, and counted', async () => {
+test('a port outside the range is reported at every check, and counted', async () => {
   const events = '/api/v1/namespaces/default/events?fieldSelector=reason=PortOutOfRange';
   const counted = async (): Promise<readonly (number | undefined)[]> =>
     (await first.api.get<{ items: readonly Event[] }>(events)).items.map(({ count }) => count);

@@ -1,4 +1,4 @@
-// Node ports as a client sees them: bands, wishes on create and update, health checks, and what becomes free again.
+// Node ports as a client sees them: bands, requests on create and update, health checks, and what becomes free again.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Service } from '../../../src/kinds/service/types.ts';
@@ -82,7 +82,7 @@ const named = (port: number, nodePort?: number, protocol = 'TCP') => ({
   ...(nodePort === undefined ? {} : { nodePort }),
 });
 
-const wishes: readonly [string, readonly object[], string][] = [
+const requests: readonly [string, readonly object[], string][] = [
   ['a port of the lower band (NPT-01)', [named(80, 30000)], '201 30000'],
   ['the last port (NPT-01)', [named(80, 30063)], '201 30063'],
   ['a port below (NPT-04)', [named(80, 29999)], refusal(0, 29999, outside)],
@@ -121,7 +121,7 @@ const wishes: readonly [string, readonly object[], string][] = [
   ],
 ];
 
-for (const [what, ports, wanted] of wishes) {
+for (const [what, ports, wanted] of requests) {
   test(`a new service asks for ${what}`, async () => {
     await create('other', { ports: [named(80, 30007)] });
     assert.equal(outcome(await create('s', { ports })), wanted);

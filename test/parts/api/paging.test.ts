@@ -30,13 +30,13 @@ async function fill(count: number): Promise<string> {
   const path = await newCollection(running.api);
   await Promise.all(
     Array.from({ length: count }, (_, i) =>
-      running.api.post(path, configMap(`c-${String(i).padStart(4, '0')}`, { turn: '0' })),
+      running.api.post(path, configMap(`c-${String(i).padStart(4, '0')}`, { round: '0' })),
     ),
   );
   return path;
 }
 
-const named = ({ metadata, data }: ConfigMap): string => `${metadata.name} ${data?.turn}`;
+const named = ({ metadata, data }: ConfigMap): string => `${metadata.name} ${data?.round}`;
 
 test('pages have the limit, what remains, and together everything (KCT-05)', {
   timeout,
@@ -87,11 +87,11 @@ test('pages show one revision while others write', { timeout }, async () => {
   const path = await fill(300);
   let isDone = false;
   const writer = async (number: number): Promise<void> => {
-    for (let turn = 1; !isDone; turn++) {
-      const name = `c-${String((turn * 37 + number * 101) % 300).padStart(4, '0')}`;
+    for (let round = 1; !isDone; round++) {
+      const name = `c-${String((round * 37 + number * 101) % 300).padStart(4, '0')}`;
       await api.send({ method: 'DELETE', path: `${path}/${name}` });
-      await api.send({ method: 'POST', path, body: configMap(name, { turn: String(turn) }) });
-      await api.send({ method: 'POST', path, body: configMap(`d-${number}-${turn}`) });
+      await api.send({ method: 'POST', path, body: configMap(name, { round: String(round) }) });
+      await api.send({ method: 'POST', path, body: configMap(`d-${number}-${round}`) });
     }
   };
   const writers = Array.from({ length: 4 }, (_, number) => writer(number));
@@ -109,7 +109,7 @@ test('pages show one revision while others write', { timeout }, async () => {
   await Promise.all(writers);
 });
 
-test('a page of a revision that is no longer kept is 410 (KCT-05)', { timeout }, async () => {
+test('a page of a compacted revision is 410 (KCT-05)', { timeout }, async () => {
   const { api, store } = running;
   const path = await fill(5);
   const first = await page(path, 2);
@@ -154,9 +154,9 @@ test('a get from the future waits for it too', { timeout }, async () => {
   const path = await fill(1);
   const next = (await store.currentRevision()) + 1;
   const waiting = api.get<ConfigMap>(`${path}/c-0000?resourceVersion=${next}`);
-  await api.patch(`${path}/c-0000`, { data: { turn: '1' } });
-  assert.equal((await waiting).data?.turn, '1');
-  assert.equal((await api.get<ConfigMap>(`${path}/c-0000?resourceVersion=1`)).data?.turn, '1');
+  await api.patch(`${path}/c-0000`, { data: { round: '1' } });
+  assert.equal((await waiting).data?.round, '1');
+  assert.equal((await api.get<ConfigMap>(`${path}/c-0000?resourceVersion=1`)).data?.round, '1');
   const { status } = await api.send({
     method: 'GET',
     path: `${path}/c-0000?resourceVersion=${next + 1_000_000}`,

@@ -202,7 +202,7 @@ for (const [path, spec] of makers) {
   });
 }
 
-test('a pod that is invalid is told so before it is judged', { timeout }, async () => {
+test('an invalid pod is refused by validation before admission', { timeout }, async () => {
   const name = await namespace({ enforce: 'restricted' });
   const answer = await send({ method: 'POST', path: podsOf(name), body: pod('P_') });
   assert.equal(answer.status, 422);

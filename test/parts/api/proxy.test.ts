@@ -229,7 +229,7 @@ test('links of pages and redirects stay behind the proxy (PXY-07)', { timeout },
   assert.deepEqual([root.status, root.headers.location], [301, `${web}/?a=b`]);
 });
 
-test('a large body comes whole', { timeout }, async () => {
+test('a large body arrives complete', { timeout }, async () => {
   assert.equal((await running.api.get<string>(`${web}/large`)).length, largeBytes);
 });
 
@@ -285,7 +285,7 @@ test('a connection is handed over when both want to, whatever the path (PXY-02)'
   socket.destroy();
 });
 
-test('an upgrade that nobody wants is an answer like any other', { timeout }, async () => {
+test('an upgrade that was not requested is a plain response', { timeout }, async () => {
   const { authority } = testCredentials();
   const { port } = running.server.address;
   const socket = connectTls({
@@ -319,7 +319,7 @@ test('a client that reads slowly makes the pod wait, and the server holds little
   socket.pause();
   socket.write(`GET ${web}/endless HTTP/1.1\r\nhost: localhost\r\n\r\n`);
   await until(() => endless.written > 0);
-  // The pod writes for as long as somebody takes it; then it has to wait, which is what ends this loop.
+  // The pod writes until the client's buffers are full; then it has to wait, which ends this loop.
   let before = 0;
   while (endless.written > before) {
     before = endless.written;
@@ -332,7 +332,7 @@ test('a client that reads slowly makes the pod wait, and the server holds little
   socket.resume();
   await until(() => endless.written > before + largeBytes);
   socket.destroy();
-  // Nobody reads any more: the pod is let go.
+  // The client is gone: the connection to the pod is closed.
   await until(() => endless.isClosed);
 });
 
@@ -378,17 +378,17 @@ test('schemas say that the subresources lead on', { timeout }, async () => {
 
 function reader(socket: NodeJS.ReadableStream) {
   let text = '';
-  let look = (): void => {};
+  let check = (): void => {};
   socket.on('data', (chunk: Buffer) => {
     text += chunk.toString('latin1');
-    look();
+    check();
   });
   const until = (end: string): Promise<string> =>
     new Promise((resolve) => {
-      look = () => {
+      check = () => {
         if (text.includes(end)) resolve(text);
       };
-      look();
+      check();
     });
   return { until };
 }

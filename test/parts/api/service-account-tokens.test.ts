@@ -14,19 +14,19 @@ const start = Date.parse('2026-01-01T00:00:00Z');
 
 let now = start;
 let running: MemoryServer;
-let stranger: ApiClient;
+let anonymous: ApiClient;
 before(
   async () => {
     running = await startMemoryServer({ clock: { now: () => now } });
     const { address } = running.server;
     const ca = testCredentials().authority.certificate;
-    stranger = await openApiClient({ port: address.port, ca });
+    anonymous = await openApiClient({ port: address.port, ca });
   },
   { timeout },
 );
 after(
   async () => {
-    stranger.close();
+    anonymous.close();
     await running.stop();
   },
   { timeout },
@@ -71,7 +71,7 @@ async function review(
 }
 
 const whoAmI = (token: string): Promise<Answer<{ status: { userInfo: UserInfo } }>> =>
-  stranger.send({
+  anonymous.send({
     method: 'POST',
     path: '/apis/authentication.k8s.io/v1/selfsubjectreviews',
     headers: { authorization: `Bearer ${token}` },
@@ -170,7 +170,7 @@ test('a token ends with the pod it is bound to, and names it', { timeout }, asyn
 });
 
 test('a token request that cannot be met is refused in upstream words', { timeout }, async () => {
-  await make(accounts, 'asked');
+  await make(accounts, 'requested');
   const secret = await make(`${core}/secrets`, 'kept');
   await make(`${core}/pods`, 'foreign', { spec: { containers: [container] } });
   const ref = (kind: string, name: string, more: object = {}): object => ({
@@ -191,12 +191,12 @@ test('a token request that cannot be met is refused in upstream words', { timeou
     [
       { metadata: { name: 'x' } },
       422,
-      `${kind} "asked" is invalid: metadata.name: Invalid value: "x": must match the service account name if specified`,
+      `${kind} "requested" is invalid: metadata.name: Invalid value: "x": must match the service account name if specified`,
     ],
     [
       { metadata: { namespace: 'x' } },
       422,
-      `${kind} "asked" is invalid: metadata.namespace: Invalid value: "x": must match the service account namespace if specified`,
+      `${kind} "requested" is invalid: metadata.namespace: Invalid value: "x": must match the service account namespace if specified`,
     ],
     [ref('Secret', 'gone'), 404, 'secrets "gone" not found'],
     [ref('Pod', 'gone'), 404, 'pods "gone" not found'],
@@ -209,7 +209,7 @@ test('a token request that cannot be met is refused in upstream words', { timeou
     [
       ref('Pod', 'foreign'),
       400,
-      'cannot bind token for serviceaccount "asked" to pod running with different serviceaccount name.',
+      'cannot bind token for serviceaccount "requested" to pod running with different serviceaccount name.',
     ],
     [ref('Service', 'web'), 400, 'cannot bind token to object of type /v1, Kind=Service'],
     [
@@ -219,17 +219,17 @@ test('a token request that cannot be met is refused in upstream words', { timeou
     ],
   ];
   for (const [body, code, message] of cases) {
-    const answer = await refusal('asked', body);
+    const answer = await refusal('requested', body);
     assert.deepEqual([answer.status, answer.body.message], [code, message]);
   }
-  const answer = await refusal('nobody', {});
+  const answer = await refusal('missing', {});
   assert.deepEqual(
     [answer.status, answer.body.message],
-    [404, 'serviceaccounts "nobody" not found'],
+    [404, 'serviceaccounts "missing" not found'],
   );
-  assert.equal((await refusal('asked', { metadata: { uid: 'x' } })).status, 409);
+  assert.equal((await refusal('requested', { metadata: { uid: 'x' } })).status, 409);
   assert.equal(
-    (await refusal('asked', ref('Secret', 'kept', { uid: secret.metadata.uid }))).status,
+    (await refusal('requested', ref('Secret', 'kept', { uid: secret.metadata.uid }))).status,
     201,
   );
 });
@@ -267,6 +267,6 @@ test('a node gets tokens for its own pods only', { timeout }, async (t) => {
   t.after(strange.close);
   assert.equal((await refusal('worker', body, own)).status, 201);
   assert.equal((await refusal('worker', {}, own)).status, 403);
-  assert.equal((await refusal('asked', body, own)).status, 403);
+  assert.equal((await refusal('requested', body, own)).status, 403);
   assert.equal((await refusal('worker', body, strange)).status, 403);
 });

@@ -9,7 +9,7 @@ import { type MemoryServer, startMemoryServer } from '../harness/memory-server.t
 const path = '/api/v1/namespaces/default/services';
 /** 200 ports: fewer than the services that want one. */
 const portCount = 200;
-const wishes = 500;
+const requests = 500;
 
 let running: MemoryServer;
 before(async () => {
@@ -96,10 +96,10 @@ test('of many that change to one node port, one gets it and the others keep thei
   await assertAllFree();
 });
 
-test(`of ${wishes} services at once exactly ${portCount} find a node port`, async () => {
-  const names = Array.from({ length: wishes }, (_, i) => `many-${i}`);
+test(`of ${requests} services at once exactly ${portCount} find a node port`, async () => {
+  const names = Array.from({ length: requests }, (_, i) => `many-${i}`);
   const answers = await Promise.all(names.map((name) => create(name, { type: 'NodePort' })));
-  assert.deepEqual(statuses(answers), { 201: portCount, 500: wishes - portCount });
+  assert.deepEqual(statuses(answers), { 201: portCount, 500: requests - portCount });
   for (const { status, body: answer } of answers) {
     if (status === 500) assert.match(JSON.stringify(answer), /range is full/);
   }
@@ -182,7 +182,7 @@ test('changes of type and family give back exactly what is no longer needed', as
 test('creates, changes and deletes at once leave services and records in step', async () => {
   const { api, store } = running;
   const types = ['ClusterIP', 'NodePort', 'LoadBalancer'] as const;
-  const turn = async (writer: number): Promise<void> => {
+  const write = async (writer: number): Promise<void> => {
     for (let i = 0; i < 12; i++) {
       const name = `mix-${(writer * 7 + i) % 10}`;
       const type = types[(writer + i) % types.length] ?? 'ClusterIP';
@@ -195,7 +195,7 @@ test('creates, changes and deletes at once leave services and records in step', 
       }
     }
   };
-  await Promise.all(Array.from({ length: 16 }, (_, writer) => turn(writer)));
+  await Promise.all(Array.from({ length: 16 }, (_, writer) => write(writer)));
   await assertExact(store);
   await removeAll();
   await assertAllFree();

@@ -142,7 +142,7 @@ const filledIn: readonly [string, Sent, Sent][] = [
     { healthCheckNodePort: 30900 },
   ],
   [
-    'no wish for near endpoints is fine (API-37)',
+    'an empty traffic distribution is valid (API-37)',
     { ...ported, trafficDistribution: null },
     { trafficDistribution: absent },
   ],

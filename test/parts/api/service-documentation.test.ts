@@ -39,8 +39,8 @@ test('a load balancer may mix protocols (LBC-19)', async () => {
     { name: 'signals', port: 2905, protocol: 'SCTP' },
   ];
   const { spec } = await read(await have({ type: 'LoadBalancer', ports: mixed }));
-  const told = spec.ports?.map(({ protocol, port }) => `${port}/${protocol}`);
-  assert.deepEqual(told, ['443/TCP', '443/UDP', '2905/SCTP']);
+  const ports = spec.ports?.map(({ protocol, port }) => `${port}/${protocol}`);
+  assert.deepEqual(ports, ['443/TCP', '443/UDP', '2905/SCTP']);
 });
 
 test('a slice may name the cluster IP of another Service', async () => {

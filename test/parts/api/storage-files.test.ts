@@ -236,10 +236,10 @@ async function start(flags: readonly string[]): Promise<Server> {
   return { child, output: () => output };
 }
 
-async function until(holds: () => boolean, told: () => string): Promise<void> {
+async function until(holds: () => boolean, describe: () => string): Promise<void> {
   const end = Date.now() + 60_000;
   while (!holds()) {
-    if (Date.now() > end) throw new Error(`never came: ${told()}`);
+    if (Date.now() > end) throw new Error(`never came: ${describe()}`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

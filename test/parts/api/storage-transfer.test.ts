@@ -41,15 +41,15 @@ const comparable = ({ metadata, ...rest }: KubeObject) => ({
 });
 
 /** A directory, or a prefix in etcd. */
-type Place = { readonly directory: string } | { readonly prefix: string };
+type Location = { readonly directory: string } | { readonly prefix: string };
 
-const openStore = (place: Place): Promise<Store> =>
-  'prefix' in place
-    ? openEtcdStore({ endpoints: [etcd?.url ?? ''], ...place, ...clock })
-    : openEmbeddedStore({ ...place, ...clock });
+const openStore = (location: Location): Promise<Store> =>
+  'prefix' in location
+    ? openEtcdStore({ endpoints: [etcd?.url ?? ''], ...location, ...clock })
+    : openEmbeddedStore({ ...location, ...clock });
 
-async function fill(place: Place): Promise<readonly KubeObject[]> {
-  const server = await startMemoryServer({ store: await openStore(place) });
+async function fill(location: Location): Promise<readonly KubeObject[]> {
+  const server = await startMemoryServer({ store: await openStore(location) });
   for (let n = 0; n < 3; n += 1) {
     await server.api.post(services, {
       metadata: { name: `s${n}` },
@@ -66,8 +66,8 @@ async function fill(place: Place): Promise<readonly KubeObject[]> {
 }
 
 /** The same objects under newer versions, their ports still taken, and old versions too old. */
-async function check(place: Place, wanted: readonly KubeObject[]): Promise<void> {
-  const store = await openStore(place);
+async function check(location: Location, wanted: readonly KubeObject[]): Promise<void> {
+  const store = await openStore(location);
   const ends = (await store.expiring()).filter(({ key }) => key.includes('/events/'));
   assert.equal(ends.length, 1);
   const leftMs = (ends[0]?.expiresAt ?? 0) - Date.now();
@@ -95,7 +95,7 @@ async function check(place: Place, wanted: readonly KubeObject[]): Promise<void>
     assert.equal((first?.object as { readonly code?: number } | undefined)?.code, 410);
     watch.close();
   }
-  if ('directory' in place) await locked(dirname(place.directory));
+  if ('directory' in location) await locked(dirname(location.directory));
   await server.stop();
 }
 
@@ -111,8 +111,8 @@ async function locked(data: string): Promise<void> {
 }
 
 test('from one directory to another', { timeout }, async () => {
-  const place = (name: string): Place => ({ directory: join(directory, name, 'store') });
-  const wanted = await fill(place('one'));
+  const location = (name: string): Location => ({ directory: join(directory, name, 'store') });
+  const wanted = await fill(location('one'));
   const exported = await fairlead('storage export --data-dir one -o first.export');
   assert.deepEqual([exported.code, exported.out, exported.err], [0, '', '']);
   assert.equal((await stat(join(directory, 'first.export'))).mode & 0o777, 0o600);
@@ -126,7 +126,7 @@ test('from one directory to another', { timeout }, async () => {
     imported.out,
     /^Imported \d+ keys of revision \d+; the store is at revision 10\d{5}\.\n$/,
   );
-  await check(place('two'), wanted);
+  await check(location('two'), wanted);
 
   // A file that is not whole changes nothing.
   await writeFile(join(directory, 'cut.export'), text.slice(0, -10));

@@ -30,8 +30,8 @@ async function allow(
 /** The status of the answer to a WebSocket's request: 101 when it was opened. */
 async function open(user: string, port: number, path: string): Promise<number> {
   const { authority } = testCredentials();
-  const wish = { commonName: user, days: 1, now: Date.now() };
-  const { certificate: cert, privateKey: key } = issueClientCertificate(authority, wish);
+  const request = { commonName: user, days: 1, now: Date.now() };
+  const { certificate: cert, privateKey: key } = issueClientCertificate(authority, request);
   const socket = new WebSocket(`wss://127.0.0.1:${port}${path}`, ['v4.channel.k8s.io'], {
     ...{ cert, key, rejectUnauthorized: false },
   });

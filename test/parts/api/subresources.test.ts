@@ -178,7 +178,7 @@ test('a binding holds for one pod alone, and not while something gates it', {
   );
 });
 
-test('a binding keeps the generation and the place of the condition', { timeout }, async () => {
+test('a binding keeps the generation and the position of the condition', { timeout }, async () => {
   const { api } = running;
   await api.post(pods, pod('placed'));
   const conditions = ['PodScheduled', 'Ready'].map((type) => ({ type, status: 'False' }));
@@ -186,7 +186,7 @@ test('a binding keeps the generation and the place of the condition', { timeout 
   await api.post(`${pods}/placed/binding`, binding('placed', 'n'));
   const bound = await api.get<Pod>(`${pods}/placed`);
   assert.equal(bound.metadata.generation, 1);
-  assert.equal(bound.status.nominatedNodeName, undefined, 'the wish is fulfilled or void');
+  assert.equal(bound.status.nominatedNodeName, undefined, 'the nomination is removed');
   assert.deepEqual(
     bound.status.conditions?.map(({ type, status }) => `${type} ${status}`),
     ['PodScheduled True', 'Ready False'],
@@ -288,7 +288,7 @@ test('an eviction deletes the pod, and a dry run does not', { timeout }, async (
   assert.equal(status, 404);
 });
 
-test('an eviction may come in the version of old, but in no other', { timeout }, async () => {
+test('an eviction may have the old version, but no other', { timeout }, async () => {
   const { api } = running;
   await api.post(pods, pod('drained'));
   const evictAs = (apiVersion: string, more: object = {}) => {
@@ -306,7 +306,7 @@ test('an eviction may come in the version of old, but in no other', { timeout },
   assert.equal((await api.send({ method: 'GET', path: `${pods}/drained` })).status, 404);
 });
 
-test('a pod that ends slowly tells that it was evicted', { timeout }, async () => {
+test('a pod that terminates slowly has a condition that it was evicted', { timeout }, async () => {
   const { api } = running;
   const made = await api.post<Pod>(pods, {
     ...pod('leaving'),

@@ -87,7 +87,7 @@ test('a watch of one object sees only that', { timeout }, async () => {
   }
 });
 
-test('a delete comes with the last state under its own version', { timeout }, async () => {
+test('a delete has the last state at its own version', { timeout }, async () => {
   const { api } = running;
   const path = await newCollection(api);
   const made = await api.post<ConfigMap>(path, configMap('a', { k: 'v' }));
@@ -120,7 +120,7 @@ test('a streaming list ends its state with a bookmark (KCT-07)', { timeout }, as
   watch.close();
 });
 
-test('bookmarks tell a quiet watcher how far it is', { timeout }, async (t) => {
+test('bookmarks give an idle watcher a current resourceVersion', { timeout }, async (t) => {
   const { api } = running;
   const path = await newCollection(api);
   const version = await versionOf(path);
@@ -145,7 +145,7 @@ test('bookmarks tell a quiet watcher how far it is', { timeout }, async (t) => {
   plain.close();
 });
 
-test('the last bookmark comes before the end of the watch', { timeout }, async () => {
+test('the last bookmark is sent before the end of the watch', { timeout }, async () => {
   const { api } = running;
   const path = await newCollection(api);
   const query = `watch=1&resourceVersion=${await versionOf(path)}&timeoutSeconds=3`;
@@ -169,7 +169,7 @@ test('a watch from a version that is too old ends with 410 (KCT-06)', { timeout 
   );
 });
 
-test('a watch may be asked to live longer than a timer can be set', { timeout }, async () => {
+test('a watch may have a longer timeout than a timer', { timeout }, async () => {
   const { api } = running;
   const path = await newCollection(api);
   const watch = await api.watch(`${path}?watch=1&timeoutSeconds=99999999999`);
@@ -178,13 +178,13 @@ test('a watch may be asked to live longer than a timer can be set', { timeout },
   watch.close();
 });
 
-test('a watch ends when the time it asked for is over (KCT-06)', { timeout }, async () => {
+test('a watch ends after its timeout (KCT-06)', { timeout }, async () => {
   const watch = await running.api.watch('/api/v1/configmaps?watch=1&timeoutSeconds=1');
   await watch.ended;
   assert.ok(watch.events.every(({ type }) => type === 'ADDED'));
 });
 
-test('a watcher that does not read is told 410 and closed', { timeout }, async () => {
+test('a watcher that does not read gets 410 and is closed', { timeout }, async () => {
   const { api } = running;
   const path = await newCollection(api);
   await put(path, 'large');
@@ -193,7 +193,7 @@ test('a watcher that does not read is told 410 and closed', { timeout }, async (
   );
   watch.pause();
   for (let i = 0; i < 25; i++) {
-    await api.patch(`${path}/large`, { data: { ...largeData, turn: String(i) } });
+    await api.patch(`${path}/large`, { data: { ...largeData, round: String(i) } });
   }
   watch.resume();
   await watch.ended;

@@ -41,7 +41,7 @@ async function messagesOf(socket: WebSocket, isEnough = (_all: readonly Message[
 
 const logPath = '/api/v1/namespaces/default/pods/web/log';
 
-test('a log comes in messages after an empty one, as bytes or in base64', limit, async (t) => {
+test('a log is sent in messages after an empty one, as bytes or in base64', limit, async (t) => {
   const open = await startTalking(t);
   const [first, ...rest] = await messagesOf(open(logPath));
   assert.deepEqual(first, { text: '', isBinary: true });
@@ -57,7 +57,7 @@ test('a log comes in messages after an empty one, as bytes or in base64', limit,
   assert.match(all.map(({ text }) => text).join(''), /^one\ntwo\n$/);
 });
 
-test('a protocol that nobody speaks is refused', limit, async (t) => {
+test('an unknown protocol is refused', limit, async (t) => {
   const open = await startTalking(t);
   const socket = open(logPath, ['v9.k8s.io']);
   const [error] = await once(socket, 'error');

@@ -70,23 +70,23 @@ after(async () => {
   await rm(directory, { recursive: true });
 });
 
-test('an informer goes on from its version, and is told of every object once', limit, async () => {
+test('an informer resumes from its version, and gets every object once', limit, async () => {
   const end = new AbortController();
   const transport = openTransport(await readConnection([kubeconfig]));
   cleanups.push(async () => {
     end.abort();
     await transport.close();
   });
-  const asked: string[] = [];
+  const paths: string[] = [];
   const noting: Transport = {
     ...transport,
     send(request) {
-      asked.push(request.path);
+      paths.push(request.path);
       return transport.send(request);
     },
   };
-  const told: string[] = [];
-  let look = (): void => {};
+  const received: string[] = [];
+  let check = (): void => {};
   const informer = startInformer(
     {
       caller: { transport: noting, userAgent: 'test' },
@@ -97,28 +97,28 @@ test('an informer goes on from its version, and is told of every object once', l
   );
   informer.onChange({
     add({ metadata }) {
-      told.push(metadata.name ?? '');
-      look();
+      received.push(metadata.name ?? '');
+      check();
     },
   });
   await informer.synced();
-  const others = told.length;
+  const others = received.length;
   const api = await second.connect();
   const count = 60;
   const names = Array.from({ length: count }, (_, n) => `m-${n}`);
-  const allTold = new Promise<void>((resolve) => {
-    look = () => {
-      if (told.length >= others + count) resolve();
+  const allReceived = new Promise<void>((resolve) => {
+    check = () => {
+      if (received.length >= others + count) resolve();
     };
   });
   for (const [n, name] of names.entries()) {
     await api.post(maps, { metadata: { name } });
     if (n === count / 2) await first.kill();
   }
-  await allTold;
+  await allReceived;
   api.close();
-  assert.deepEqual(told.slice(others), names);
-  const again = asked.filter((path) => path.includes('watch=')).slice(1);
+  assert.deepEqual(received.slice(others), names);
+  const again = paths.filter((path) => path.includes('watch=')).slice(1);
   assert.ok(again.length > 0, 'the watch was begun anew');
   for (const path of again) assert.match(path, /[?&]resourceVersion=\d+/);
 });
@@ -159,7 +159,7 @@ test('dns and controllers go on with the other server', limit, async () => {
   }
 });
 
-test('a machine is told to join all servers that are alive', limit, async () => {
+test('a joining machine gets the addresses of all live servers', limit, async () => {
   const { out, err } = await runCommand(`token create --kubeconfig ${kubeconfig}`, directory);
   const [one, two] = [first, second].map(
     ({ advertised, url }) => `https://${advertised}:${new URL(url).port}`,

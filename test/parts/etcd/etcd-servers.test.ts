@@ -1,4 +1,4 @@
-// Several API servers on one etcd: any may be asked, and none gives what another gave.
+// Several API servers on one etcd: any may be used, and none allocates what another has allocated.
 import assert from 'node:assert/strict';
 import { after, afterEach, before, test } from 'node:test';
 import { makeSigningKey } from '../../../src/apiserver/tokens/signing-key.ts';
@@ -198,10 +198,13 @@ test('the kubernetes Service leads to all servers, and no longer to one that end
   const prefix = newPrefix();
   const one = await start(prefix);
   const two = await start(prefix, { advertiseAddress: '192.0.2.9' });
-  assert.deepEqual(await ledTo(one), [placeOf('192.0.2.1', one), placeOf('192.0.2.9', two)].sort());
+  assert.deepEqual(
+    await ledTo(one),
+    [endpointOf('192.0.2.1', one), endpointOf('192.0.2.9', two)].sort(),
+  );
   await two.stop();
   running = [one];
-  assert.deepEqual(await ledTo(one), [placeOf('192.0.2.1', one)]);
+  assert.deepEqual(await ledTo(one), [endpointOf('192.0.2.1', one)]);
 });
 
 test('a server that starts beside another changes only what is its own', { skip }, async () => {
@@ -282,6 +285,7 @@ test('a server that missed what was compacted ends its watches with 410 and goes
   await two.api.post(maps, named('after'));
   assert.equal((await one.api.get(`${maps}/after`)).metadata.name, 'after');
   line.close();
+  // Whether it can still hand over its lease depends on the moment at which etcd was cut off.
   await two.stop().catch(() => {});
   running = [one];
 });
@@ -310,7 +314,7 @@ test('etcd comes back: writes fail meanwhile, watches miss nothing and repeat no
   watch.close();
 });
 
-const placeOf = (address: string, { server }: MemoryServer): string =>
+const endpointOf = (address: string, { server }: MemoryServer): string =>
   `${address}:${server.address.port}`;
 
 async function ledTo({ api }: MemoryServer): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-// etcd that wants certificates, and a watch that is asked how far it is.
+// etcd with client certificates, and progress requests of a watch.
 import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -49,7 +49,7 @@ test('members show and want certificates', { skip }, async (t) => {
   await assert.rejects(open({ ca }), { reason: 'unavailable' });
 });
 
-test('a watch tells its revision when it is asked', { skip }, async (t) => {
+test('a watch answers a progress request with its revision', { skip }, async (t) => {
   const etcd = await startEtcd();
   t.after(etcd.stop);
   const client = createEtcdClient({ endpoints: etcd.urls });
