@@ -12,8 +12,8 @@ import {
   readCounters,
   type Scalar,
 } from './counters.ts';
-import type { Contact } from './forward/observed-transport.ts';
 import { type ServerAddress, serverText } from './forward/upstream-servers.ts';
+import type { Contact } from './observe-transport.ts';
 import { rcodeName } from './wire/record-types.ts';
 
 export type UpstreamMetrics = {

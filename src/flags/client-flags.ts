@@ -5,7 +5,7 @@ import { delimiter, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ApiCaller } from '../client/api-call.ts';
 import { KubeconfigError } from '../client/kubeconfig.ts';
-import { openTransport } from '../client/open-transport.ts';
+import { openFailoverTransport } from '../client/open-failover-transport.ts';
 import { type Connection, readConnection } from '../client/read-kubeconfig.ts';
 import type { Transport } from '../client/transport.ts';
 import { FailedError, UsageError, type World } from './command.ts';
@@ -46,7 +46,7 @@ export async function withSession<T>(
   act: (session: Session) => Promise<T>,
 ): Promise<T> {
   const connection = await connect(flags, world);
-  const transport = explainFailures(openTransport(connection), connection);
+  const transport = explainFailures(openFailoverTransport(connection), connection);
   const warned = new Set<string>();
   const caller = {
     transport,

@@ -3,7 +3,7 @@
 import { createHash, createHmac, timingSafeEqual, X509Certificate } from 'node:crypto';
 import { callApi } from '../client/api-call.ts';
 import { parseKubeconfig } from '../client/kubeconfig.ts';
-import { openTransport } from '../client/open-transport.ts';
+import { openFailoverTransport } from '../client/open-failover-transport.ts';
 import { FailedError } from '../flags/command.ts';
 import {
   clusterInfo,
@@ -37,7 +37,7 @@ async function readClusterInfo(
   { servers: [server, ...otherServers] }: JoinRequest,
   signal: AbortSignal,
 ): Promise<Readonly<Record<string, string>>> {
-  const transport = openTransport({
+  const transport = openFailoverTransport({
     server,
     otherServers,
     namespace: 'default',

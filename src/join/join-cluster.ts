@@ -1,6 +1,6 @@
 // Joins a cluster: discovers its authority, requests a client certificate, and only then writes files.
 import { X509Certificate } from 'node:crypto';
-import { openTransport } from '../client/open-transport.ts';
+import { openFailoverTransport } from '../client/open-failover-transport.ts';
 import type { Connection } from '../client/read-kubeconfig.ts';
 import { readConnection } from '../client/read-kubeconfig.ts';
 import { FailedError, UsageError } from '../flags/command.ts';
@@ -70,7 +70,7 @@ async function obtainIdentity(
   const token = typeof request.token === 'string' ? request.token : await request.token();
   const [server, ...otherServers] = servers;
   const authority = await discoverAuthority({ ...request, token }, signal);
-  const transport = openTransport({
+  const transport = openFailoverTransport({
     ...{ server, otherServers, token, namespace: 'default', certificateAuthority: authority },
     skipTlsVerification: false,
   });

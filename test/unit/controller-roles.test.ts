@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { createAuthorizer } from '../../src/apiserver/access/authorize.ts';
 import { bootstrapPolicy } from '../../src/apiserver/access/bootstrap-policy.ts';
 import { exampleReader } from '../../src/apiserver/access/example.ts';
-import { describeRules, missingRules } from '../../src/apiserver/access/rule-coverage.ts';
+import { describeRules, missingRules } from '../../src/apiserver/access/missing-rules.ts';
 import { allControllers } from '../../src/controllers/all.ts';
 import type { Right } from '../../src/kinds/rbac/rights.ts';
 import type { KubeObject } from '../../src/meta/object.ts';

@@ -9,7 +9,7 @@ import { goQuote, goQuoteList } from '../../schema/go-quote.ts';
 import type { Authorizer, UserRules } from './authorize.ts';
 import type { Binding } from './grant-index.ts';
 import { mastersGroup } from './known-users.ts';
-import { describeRules, type MissingRules, missingRules } from './rule-coverage.ts';
+import { describeRules, type MissingRules, missingRules } from './missing-rules.ts';
 import type { User } from './user.ts';
 
 export type EscalationCheck = {

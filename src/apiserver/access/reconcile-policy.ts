@@ -6,7 +6,7 @@ import type { KubeObject } from '../../meta/object.ts';
 import { autoUpdateAnnotation } from '../../meta/well-known-annotations.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { Binding } from './grant-index.ts';
-import { missingRules } from './rule-coverage.ts';
+import { missingRules } from './missing-rules.ts';
 
 /** Returns the same object when nothing is missing, or when it must not be updated. */
 export function reconcilePolicy(live: KubeObject, wanted: KubeObject): KubeObject {

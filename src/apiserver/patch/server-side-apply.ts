@@ -12,8 +12,8 @@ import { kubectlManager } from '../../meta/field-managers.ts';
 import { groupVersion, type KubeObject } from '../../meta/object.ts';
 import { isJsonObject, type JsonObject } from '../../schema/json-object.ts';
 import type { StructNode } from '../../schema/node.ts';
-import { applyConflict, type Conflict } from './apply-conflict.ts';
 import { compareObjects, withoutUnowned } from './compare-objects.ts';
+import { type Conflict, conflictError } from './conflict-error.ts';
 import {
   difference,
   emptySet,
@@ -220,7 +220,7 @@ function settle({ request, live, object, others, resetFields }: Settling): reado
   if (!force) {
     const agreed = manager === kubectlManager ? takenOverFields(schema, live) : emptySet;
     const open = conflicts.map((c) => ({ ...c, fields: difference(c.fields, agreed) }));
-    if (open.some((c) => !isEmptySet(c.fields))) throw applyConflict(open);
+    if (open.some((c) => !isEmptySet(c.fields))) throw conflictError(open);
   }
   return others
     .map((entry) => ({ ...entry, fields: difference(difference(entry.fields, changed), removed) }))

@@ -10,7 +10,7 @@ import { controllerOf } from '../../meta/owner.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { type DeploymentPlan, withCollision, withFailedCreate } from './desired.ts';
 import { sizeOf } from './limits.ts';
-import { hasTemplate, type SetChange } from './rollout.ts';
+import { hasTemplate, type SetChange } from './rollout-state.ts';
 
 export type DeploymentTask = {
   readonly deployment: Deployment;

@@ -13,7 +13,7 @@ import {
 } from './annotations.ts';
 import { conditionOf, judge, reasons } from './conditions.ts';
 import { hasProgressDeadline, maxSurge, nextSizeOfCurrent, wantedOf } from './limits.ts';
-import { allSets, hashLabel, type Rollout, withChange } from './rollout.ts';
+import { allSets, hashLabel, type Rollout, withChange } from './rollout-state.ts';
 import { templateHash } from './template-hash.ts';
 
 /** An existing set gets the newest revision and the annotations of the deployment. */

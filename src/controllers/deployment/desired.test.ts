@@ -9,7 +9,7 @@ import { conditionOf } from './conditions.ts';
 import { type DeploymentPlan, planDeployment, withCollision, withFailedCreate } from './desired.ts';
 import { exampleDeployment, exampleSet, now } from './example.ts';
 import { maxSurge, maxUnavailable, sizeOf, totalSize, wantedOf } from './limits.ts';
-import { hashLabel } from './rollout.ts';
+import { hashLabel } from './rollout-state.ts';
 
 const planOf = (deployment: Deployment, replicaSets: readonly ReplicaSet[] = []): DeploymentPlan =>
   planDeployment({ deployment, replicaSets, pods: [], now });

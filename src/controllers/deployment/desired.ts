@@ -8,8 +8,8 @@ import { revisionAnnotation, revisionOf } from './annotations.ts';
 import { judge, judgePause, reasons } from './conditions.ts';
 import { reviseCurrent } from './current-set.ts';
 import { hasProgressDeadline, historyLimit, isRolling, sizeOf } from './limits.ts';
-import { recreate, rollOver } from './roll.ts';
-import { type Rollout, type SetChange, startRollout } from './rollout.ts';
+import { recreate, rollingUpdate } from './rolling-update.ts';
+import { type Rollout, type SetChange, startRollout } from './rollout-state.ts';
 import { isToBeScaled, scale } from './scale.ts';
 import { deadlineWaitMs, isComplete, withCounts, withProgress } from './status.ts';
 
@@ -46,7 +46,7 @@ export function planDeployment(situation: DeploymentSituation): DeploymentPlan {
     return finish(situation, scaled, withCounts(scaled, now), remove);
   }
   const { rollout, isSettled } = isRolling(deployment)
-    ? rollOver(revised, now)
+    ? rollingUpdate(revised, now)
     : recreate(revised, pods, now);
   const remove = isSettled && isComplete(deployment) ? surplusHistory(rollout) : [];
   return finish(situation, rollout, withProgress(rollout, now), remove);

@@ -12,7 +12,7 @@ import { ownerReferenceTo } from '../../meta/owner.ts';
 import { decode } from '../../schema/decode.ts';
 import { revisionAnnotation, sizeAnnotations } from './annotations.ts';
 import { maxSurge, wantedOf } from './limits.ts';
-import { hashLabel } from './rollout.ts';
+import { hashLabel } from './rollout-state.ts';
 
 export const now = Date.parse('2026-01-02T00:00:00Z');
 

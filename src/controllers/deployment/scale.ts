@@ -4,7 +4,7 @@ import type { Deployment } from '../../kinds/deployment/types.ts';
 import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
 import { desiredReplicasAnnotation, maxReplicasAnnotation, numberIn } from './annotations.ts';
 import { isRolling, maxSurge, sizeOf, totalSize, wantedOf } from './limits.ts';
-import { allSets, byAge, isInUse, type Rollout, scaleTo } from './rollout.ts';
+import { allSets, byAge, isInUse, type Rollout, scaleTo } from './rollout-state.ts';
 
 /** Whether a set was last scaled for another size of the deployment. */
 export function isToBeScaled(rollout: Rollout): boolean {

@@ -11,7 +11,7 @@ import {
   withoutCondition,
 } from './conditions.ts';
 import { hasProgressDeadline, maxUnavailable, totalSize, wantedOf } from './limits.ts';
-import { allSets, type Rollout } from './rollout.ts';
+import { allSets, type Rollout } from './rollout-state.ts';
 
 /** Counts, and the condition Available. */
 export function withCounts(rollout: Rollout, now: number): Deployment {

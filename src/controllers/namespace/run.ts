@@ -2,7 +2,7 @@
 
 import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
-import { retryOnConflict } from '../../client/retry.ts';
+import { retryOnConflict } from '../../client/retry-on-conflict.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
 import { namespaceDefinition } from '../../kinds/namespace/definition.ts';
 import type { Namespace } from '../../kinds/namespace/types.ts';

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { writeKubeconfig } from '../../../src/apiserver/certificates/kubeconfig-file.ts';
 import { startInformer } from '../../../src/client/informer.ts';
-import { openTransport } from '../../../src/client/open-transport.ts';
+import { openFailoverTransport } from '../../../src/client/open-failover-transport.ts';
 import { readConnection } from '../../../src/client/read-kubeconfig.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import { systemClock } from '../../../src/host/clock.ts';
@@ -72,7 +72,7 @@ after(async () => {
 
 test('an informer resumes from its version, and gets every object once', limit, async () => {
   const end = new AbortController();
-  const transport = openTransport(await readConnection([kubeconfig]));
+  const transport = openFailoverTransport(await readConnection([kubeconfig]));
   cleanups.push(async () => {
     end.abort();
     await transport.close();

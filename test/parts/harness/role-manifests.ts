@@ -4,7 +4,7 @@ import {
   controllerRoleName,
   controllerRoles,
 } from '../../../src/apiserver/access/bootstrap-controller-roles.ts';
-import { missingRules } from '../../../src/apiserver/access/rule-coverage.ts';
+import { missingRules } from '../../../src/apiserver/access/missing-rules.ts';
 import { announcerRights } from '../../../src/cloud/announce/rights.ts';
 import { cloudRights } from '../../../src/cloud/rights.ts';
 import { allControllers } from '../../../src/controllers/all.ts';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import type { Store } from '../../store.ts';
 import { isStoreError, type StoreErrorReason } from '../../store-error.ts';
-import { openEnvironment } from './environment.ts';
 import { encodeHeader, headerKey } from './format.ts';
+import { openEnvironment } from './lmdb-log.ts';
 import { recover } from './recover.ts';
 import { openEmbeddedStore } from './store.ts';
 

@@ -3,7 +3,7 @@
 import { rename, rm } from 'node:fs/promises';
 import { isStoreError } from '../../store-error.ts';
 import { commitFailure } from './disk-space.ts';
-import { openEnvironment } from './environment.ts';
+import { openEnvironment } from './lmdb-log.ts';
 import { syncDirectoryOf } from './sync-directory.ts';
 
 /** Smaller files are not worth the start-up time. */

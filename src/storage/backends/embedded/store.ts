@@ -9,9 +9,9 @@ import type { Store } from '../../store.ts';
 import { isStoreError } from '../../store-error.ts';
 import { createVersions } from '../../versions.ts';
 import { commitFailure, probeSpace } from './disk-space.ts';
-import { createFileLog, openEnvironment } from './environment.ts';
 import { fileFailure, foreign, notAFile } from './file-error.ts';
 import { encodeHeader, formatVersion, headerKey } from './format.ts';
+import { createLmdbLog, openEnvironment } from './lmdb-log.ts';
 import { type DirectoryLock, lockDirectory } from './lock.ts';
 import { type Recovered, recover } from './recover.ts';
 import { discard, isWorthRewriting, rewrite } from './rewrite.ts';
@@ -59,10 +59,10 @@ async function load(file: string, startRevision = firstRevision): Promise<Loaded
   const found = recover(file) ?? (await create(file, startRevision));
   await reserveLockFile(`${file}-lock`);
   if (!isWorthRewriting(found))
-    return { ...found, log: createFileLog(openEnvironment(file), file) };
+    return { ...found, log: createLmdbLog(openEnvironment(file), file) };
   await rewrite(file, found);
   const again = recover(file) ?? found;
-  return { ...again, log: createFileLog(openEnvironment(file), file) };
+  return { ...again, log: createLmdbLog(openEnvironment(file), file) };
 }
 
 /** Under another name first: a file with the final name is always complete, so an empty one is known to be damaged. */

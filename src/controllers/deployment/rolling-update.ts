@@ -6,7 +6,7 @@ import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
 import { controllerOf } from '../../meta/owner.ts';
 import { createCurrent } from './current-set.ts';
 import { maxUnavailable, nextSizeOfCurrent, sizeOf, totalSize, wantedOf } from './limits.ts';
-import { allSets, isInUse, type Rollout, scaleTo } from './rollout.ts';
+import { allSets, isInUse, type Rollout, scaleTo } from './rollout-state.ts';
 import { scaleOldToNothing } from './scale.ts';
 
 export type Step = {
@@ -15,7 +15,7 @@ export type Step = {
   readonly isSettled: boolean;
 };
 
-export function rollOver(start: Rollout, now: number): Step {
+export function rollingUpdate(start: Rollout, now: number): Step {
   const rollout = createCurrent(start, now);
   const up = growCurrent(rollout);
   if (up !== rollout) return { rollout: up, isSettled: false };

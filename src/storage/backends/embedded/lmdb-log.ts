@@ -50,7 +50,7 @@ export function openEnvironment(file: string): Environment {
   return lmdb.open<Buffer, Buffer>(options);
 }
 
-export function createFileLog(environment: Environment, file: string): RecordLog {
+export function createLmdbLog(environment: Environment, file: string): RecordLog {
   const recordKey = Buffer.alloc(recordKeyLength);
   let probeUntilMs = 0;
   let permanentFailure: StoreError | undefined;

@@ -8,7 +8,7 @@ import type { Managed } from './managed-entries.ts';
 /** The fields of one manager that the apply would change. */
 export type Conflict = { readonly with: Managed; readonly fields: FieldSet };
 
-export function applyConflict(conflicts: readonly Conflict[]): ApiError {
+export function conflictError(conflicts: readonly Conflict[]): ApiError {
   const found = conflicts
     .filter(({ fields }) => !isEmptySet(fields))
     .sort((a, b) => (sortKey(a.with) < sortKey(b.with) ? -1 : 1))

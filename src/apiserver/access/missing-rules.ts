@@ -4,7 +4,7 @@
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { tooLarge } from '../../meta/api-error.ts';
 import { goQuoteList } from '../../schema/go-quote.ts';
-import { type CoveredRule, coveredRules } from './covered-rules.ts';
+import { type CoveredRule, coveredRules } from './prepared-rule.ts';
 
 /** Sides of a box; `null` is every name. */
 export type Box = readonly (readonly (string | null)[])[];

@@ -16,7 +16,10 @@ const defaultCheck = { checkEveryMs: 15_000, checkTimeoutMs: 5000 } as const;
 /** Long for a network; shorter than the default, as other servers can be tried. */
 const connectTimeoutMs = 3000;
 
-export function openTransport(connection: Connection, options: OpenOptions = {}): HttpTransport {
+export function openFailoverTransport(
+  connection: Connection,
+  options: OpenOptions = {},
+): HttpTransport {
   const { otherServers = [] } = connection;
   if (otherServers.length === 0) return createHttpTransport(connection);
   const servers = [...new Set([connection.server, ...otherServers])];

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type TestContext, test } from 'node:test';
-import { type OpenOptions, openTransport } from './open-transport.ts';
+import { type OpenOptions, openFailoverTransport } from './open-failover-transport.ts';
 import type { TransportResponse } from './transport.ts';
 
 type Running = { readonly url: string; readonly server: Server; readonly requests: string[] };
@@ -33,7 +33,7 @@ async function start(
 
 function open(t: TestContext, servers: readonly Running[], options: OpenOptions = {}) {
   const [server = '', ...otherServers] = servers.map(({ url }) => url);
-  const transport = openTransport(
+  const transport = openFailoverTransport(
     { server, otherServers, namespace: 'default', skipTlsVerification: false },
     options,
   );

@@ -1,6 +1,6 @@
 // A transport that records whether the API server is reachable.
-import type { Transport } from '../../client/transport.ts';
-import type { Clock } from '../../host/clock.ts';
+import type { Transport } from '../client/transport.ts';
+import type { Clock } from '../host/clock.ts';
 
 export type Contact = {
   readonly isConnected: boolean;

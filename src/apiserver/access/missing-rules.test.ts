@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
-import { describeRules, missingRules } from './rule-coverage.ts';
+import { describeRules, missingRules } from './missing-rules.ts';
 
 const on = (resources: string, verbs: string, names?: string): PolicyRule => ({
   verbs: verbs.split(' '),
