@@ -1,4 +1,4 @@
-// Makes a clone runnable: installs the locked dependencies and compiles, each only when something changed. Who comes while another does it
+// Makes a clone runnable: installs the locked dependencies and compiles, each only when something changed. A second caller
 // waits and uses the result.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -123,8 +123,7 @@ async function lock(signal) {
     } catch (error) {
       if (error.code !== 'EADDRINUSE') throw error;
     }
-    if (!hasReported)
-      process.stderr.write('Another process prepares this clone, waiting for it...\n');
+    if (!hasReported) process.stderr.write('Another process is preparing this clone, waiting...\n');
     hasReported = true;
     await ownersEnd(name, signal);
   }

@@ -277,7 +277,7 @@ function outcomeOf({ log }: Work, pending: Pending, error: unknown): Outcome {
     traceID: traceIdOf(header(request, 'traceparent'), auditId),
     error: error instanceof Error ? error.stack : String(error),
   });
-  const unexpected = internal('the server met an unexpected condition; its log says more');
+  const unexpected = internal('unexpected server error; see the log of the server');
   return { ...errorOutcome(request, unexpected), isPanic: true };
 }
 

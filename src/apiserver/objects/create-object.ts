@@ -61,7 +61,7 @@ export async function createObject(
     nameConflicts += 1;
     if (nameConflicts === maxNameAttempts) throw outcome.nameTaken;
   }
-  throw serviceUnavailable('the write kept losing against concurrent writes, try again');
+  throw serviceUnavailable('too many concurrent writes for the same addresses or ports; try again');
 }
 
 /** The error when a generated name exists already; absent when another write was first. */

@@ -40,7 +40,7 @@ export async function deleteObject(context: ApiContext, request: DeleteRequest):
     const { preconditions: _met, ...options } = request.options;
     current = { ...request, options };
   }
-  throw serviceUnavailable('the delete kept losing against concurrent writes, try again');
+  throw serviceUnavailable('too many concurrent writes of the same object; try again');
 }
 
 async function tryDelete(

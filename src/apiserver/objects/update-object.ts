@@ -73,7 +73,7 @@ async function updateAgain(context: ApiContext, request: UpdateRequest): Promise
     const updated = await tryUpdate(context, request);
     if (updated !== undefined) return updated;
   }
-  throw serviceUnavailable('the write kept losing against concurrent writes, try again');
+  throw serviceUnavailable('too many concurrent writes of the same object; try again');
 }
 
 async function tryUpdate(

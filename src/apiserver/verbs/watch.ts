@@ -222,7 +222,7 @@ function stateOf(watcher: Watcher): readonly Change[] | undefined {
 
 type Sender = {
   readonly send: (change: Change) => void;
-  /** The initial state was sent at once, however large: only later changes can show a slow reader. */
+  /** The allowance starts after the initial state: what of it is still unread does not count. */
   readonly begin: () => void;
 };
 

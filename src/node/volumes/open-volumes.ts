@@ -171,7 +171,7 @@ export function readTerminationMessage(
   if (!existsSync(directory)) return '';
   const above = openPath(directory);
   try {
-    // A pipe would makeVolume us wait for a writer.
+    // A pipe would make us wait for a writer.
     const flags = constants.O_RDONLY | constants.O_NONBLOCK;
     const file = openBeneath(above, terminationMessageName, { flags });
     try {

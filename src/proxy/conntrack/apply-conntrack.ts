@@ -36,7 +36,7 @@ export function createFlowCleaner(log: Log): FlowCleaner {
         opened ??= openConntrack({ thread: 'own' });
         return await deleteOverNetlink(await opened, family, stale);
       } catch (error) {
-        log.debug('Failed to use conntrack over netlink, trying the program', {
+        log.debug('Failed to use conntrack over netlink, trying the conntrack program', {
           error: String(error),
         });
       }

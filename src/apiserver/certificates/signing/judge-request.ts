@@ -45,9 +45,9 @@ export function judgeRequest(
     case nodeServingSigner:
       return isOwn
         ? judgeServing(spec.usages ?? [], csr, node, facts)
-        : wait('a node can ask for its own serving certificate only');
+        : wait('only the node itself may request its serving certificate');
     default:
-      return wait('its signer is approved by people only');
+      return wait('requests for this signer need manual approval');
   }
 }
 
@@ -68,7 +68,7 @@ function judgeClient(
   }
   return may('nodeclient')
     ? { approved: true, message: 'Auto approving kubelet client certificate.' }
-    : wait('who asks may not ask for certificates of nodes');
+    : wait('the requester is not allowed to request node certificates');
 }
 
 function judgeServing(
@@ -81,7 +81,8 @@ function judgeServing(
   if (namesOf(csr).length === 0 || csr.hasOtherNames)
     return wait('it needs DNS names or addresses, and only those');
   if (!areUsages(usages, 'server auth')) return wait('its usages are not those of a server');
-  if (!may('selfnodeserver')) return wait('who asks may not ask for serving certificates');
+  if (!may('selfnodeserver'))
+    return wait('the requester is not allowed to request serving certificates');
   const own = addressesOf(node);
   if (own === undefined) return wait('there is no such node');
   const why =

@@ -61,8 +61,8 @@ const wrong = (word: string): string =>
   `"${word}" is neither a CIDR like 172.30.200.0/24 nor a range like 10.0.0.5-10.0.0.9`;
 
 /**
- * A network's own address, and its broadcast address in IPv4, are left out: some programs refuse to talk to them. Who wants
- * them writes a range.
+ * A network's own address, and its broadcast address in IPv4, are left out: some programs refuse to talk to them. A range
+ * includes them.
  */
 function usableOf(cidr: Cidr): AddressRange {
   const { family, base } = cidr;
@@ -100,7 +100,7 @@ export type FreeSearch = {
   readonly startOver: () => void;
 };
 
-/** Where the last search ended the next one begins: else ten thousand Services would take fifty million looks. */
+/** A search starts where the last one ended: otherwise 10,000 Services would need 50 million lookups. */
 export function createFreeSearch(pools: Pools): FreeSearch {
   const ends = new Map<string, bigint>();
   return {

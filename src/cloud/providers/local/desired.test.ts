@@ -94,7 +94,7 @@ describe('decideAddresses()', () => {
     assert.equal(decideIn(book, exampleService({ name: 'd' })), '192.0.2.3');
     assert.equal(
       decideIn(book, shared('e', 82, { loadBalancerIP: '192.0.2.3' })),
-      'Cannot use "192.0.2.3" of spec.loadBalancerIP: Service "default/d" has it, and they cannot share it: both need a sharing key (annotation fairlead.dev/allow-shared-ip)',
+      'Cannot use "192.0.2.3" from spec.loadBalancerIP: Service "default/d" has it, and they cannot share it: both need a sharing key (annotation fairlead.dev/allow-shared-ip)',
     );
   });
 

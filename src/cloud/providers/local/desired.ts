@@ -73,7 +73,7 @@ function problemOfRequested(
   { text, source, address }: RequestedAddress,
   before: Requested,
 ): Problem | undefined {
-  const cannot = `Cannot use "${text}" of ${source}`;
+  const cannot = `Cannot use "${text}" from ${source}`;
   if (address === undefined)
     return { reason: 'InvalidAddress', message: `${cannot}: it is not an IP address` };
   const { family } = address;

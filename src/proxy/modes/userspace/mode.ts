@@ -26,7 +26,9 @@ export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {
     async start(options, signal) {
       const { carrier, refusals } = await findCarrier(carriers, options.family);
       if (carrier !== undefined) return startUserspace({ ...options, carrier }, signal);
-      options.log.warn('Relays listen on the addresses of Services', { reason: reasons(refusals) });
+      options.log.warn('No carrier works, relays listen on the addresses of Services', {
+        reason: reasons(refusals),
+      });
       const { limits } = readSettings(options.settings);
       return startDirect({ ...options, relays: startRelays(limits, options.log) });
     },
