@@ -40,7 +40,7 @@ export async function forward(forwarding: Forwarding): Promise<ApiResponse> {
   const body = upgrades ? undefined : await request.body();
   const outgoing = await open(forwarding, upgrades);
   request.signal().addEventListener('abort', () => outgoing.destroy(), { once: true });
-  const answered = answerOf(outgoing);
+  const answered = answerOf(outgoing, upgrades);
   outgoing.end(body);
   const answer = await answered;
   return 'tunnel' in answer ? tunnelled(answer) : answerWith(answer.message, forwarding);
@@ -81,13 +81,26 @@ type Answer =
   | { readonly message: IncomingMessage }
   | { readonly tunnel: Socket; readonly head: Buffer; readonly message: IncomingMessage };
 
-function answerOf(outgoing: ClientRequest): Promise<Answer> {
+/** A backend cannot make a tunnel of a request that asked for none, nor choose a status that this server cannot pass on. */
+function answerOf(outgoing: ClientRequest, upgrades: boolean): Promise<Answer> {
   return new Promise((resolve, reject) => {
-    outgoing.on('response', (message) => resolve({ message }));
-    outgoing.on('upgrade', (message, tunnel, head) => resolve({ message, tunnel, head }));
-    outgoing.on('error', (error) =>
-      reject(serviceUnavailable(`error trying to reach service: ${error.message}`)),
-    );
+    const fail = (reason: string): void => {
+      outgoing.destroy();
+      reject(serviceUnavailable(`error trying to reach service: ${reason}`));
+    };
+    outgoing.on('response', (message) => {
+      const { statusCode = 0 } = message;
+      if (statusCode >= 200 && statusCode <= 599) resolve({ message });
+      else fail(`malformed HTTP status code "${statusCode}"`);
+    });
+    outgoing.on('upgrade', (message, tunnel, head) => {
+      if (upgrades) resolve({ message, tunnel, head });
+      else {
+        tunnel.destroy();
+        fail('protocols were switched without a request for it');
+      }
+    });
+    outgoing.on('error', ({ message }) => fail(message));
   });
 }
 
@@ -113,7 +126,10 @@ function answerWith(
   const status = message.statusCode ?? 502;
   const requestedHost = header(request, 'host') ?? header(request, ':authority') ?? '';
   const proxyLocation = { prefix, hosts: [requestedHost, hostOf(target)] };
-  const headers = responseHeaders(message.headers);
+  const { 'content-length': length, ...others } = responseHeaders(message.headers);
+  // HTTP/2 clients fail on a length without a body.
+  const hasLength = length !== undefined && status !== 204;
+  const headers = hasLength ? { ...others, 'content-length': length } : others;
   const { location } = message.headers;
   if (location === undefined && request.method !== 'HEAD' && isPage(message)) {
     return answerPage(message, { status, headers }, proxyLocation);

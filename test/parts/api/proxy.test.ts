@@ -22,6 +22,11 @@ const dialled: string[] = [];
 
 before(async () => {
   backend = createServer((request, response) => {
+    const said = raw.get(request.url ?? '');
+    if (said !== undefined) {
+      request.socket.write(said);
+      return;
+    }
     if (request.url === '/endless') {
       writeEndlessly(response);
       return;
@@ -59,6 +64,8 @@ after(async () => {
   secure.close();
 });
 
+/** By path: the bytes of an answer that no HTTP server would send. */
+const raw = new Map<string, string>();
 const endless = { written: 0, isClosed: false };
 
 function writeEndlessly(response: ServerResponse): void {
@@ -283,6 +290,41 @@ test('a connection is handed over when both want to, whatever the path (PXY-02)'
   socket.write('ping');
   assert.match(await read.until('ping'), /ping$/);
   socket.destroy();
+});
+
+/** What a backend sends in place of an answer. */
+const oddAnswers: Readonly<Record<string, string>> = {
+  '/switched': 'HTTP/1.1 101 Switching Protocols\r\nconnection: Upgrade\r\nupgrade: echo\r\n\r\n',
+  '/status-0': 'HTTP/1.1 000 Zero\r\ncontent-length: 2\r\n\r\nhi',
+  '/status-99': 'HTTP/1.1 099 Less\r\ncontent-length: 2\r\n\r\nhi',
+  '/status-999': 'HTTP/1.1 999 More\r\ncontent-length: 2\r\n\r\nhi',
+};
+
+for (const [path, said] of Object.entries(oddAnswers)) {
+  test(`a backend that answers "${said.slice(0, 16)}" to a plain request is unavailable`, {
+    timeout,
+  }, async () => {
+    raw.set(path, said);
+    const { authority, administrator } = testCredentials();
+    const { port } = running.server.address;
+    const credentials = { cert: administrator.certificate, key: administrator.privateKey };
+    const options = { ...credentials, host: 'localhost', port, ca: authority.certificate };
+    const socket = connectTls(options);
+    const read = reader(socket);
+    socket.write(`GET ${web}${path} HTTP/1.1\r\nhost: localhost\r\n\r\n`);
+    assert.match(await read.until('"code":'), /^HTTP\/1\.1 503 .*error trying to reach service/s);
+    socket.destroy();
+    // Over HTTP/2.
+    const { status } = await running.api.send({ method: 'GET', path: `${web}${path}` });
+    assert.equal(status, 503);
+  });
+}
+
+test('an answer without content has no length', { timeout }, async () => {
+  raw.set('/none', 'HTTP/1.1 204 No Content\r\ncontent-length: 5\r\n\r\nhello');
+  const { status, headers } = await running.api.send({ method: 'GET', path: `${web}/none` });
+  assert.equal(status, 204);
+  assert.equal(headers['content-length'], undefined);
 });
 
 test('an upgrade that was not requested is a plain response', { timeout }, async () => {
