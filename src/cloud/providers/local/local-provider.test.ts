@@ -85,7 +85,7 @@ runProviderContract('local', {
     {
       title: 'an address outside the pool',
       service: exampleService({ spec: { loadBalancerIP: '198.51.100.1' } }),
-      says: /"198.51.100.1" of spec.loadBalancerIP: it is not in the external pool of addresses \(192/,
+      says: /"198.51.100.1" from spec.loadBalancerIP: it is not in the external pool of addresses \(192/,
     },
     {
       title: 'an address that is none',
