@@ -3,6 +3,7 @@
 // an API server. Names are resolved here, so that the checked address is the one that is dialled.
 import { lookup } from 'node:dns/promises';
 import { type Address, formatAddress, parseAddress } from '../../ip/address.ts';
+import { mayBeMetadataService } from '../../ip/metadata-service.ts';
 import { badRequest, serviceUnavailable } from '../../meta/api-error.ts';
 import { isReachable } from './find-target.ts';
 import type { Dial } from './forward.ts';
@@ -29,34 +30,21 @@ export function guardDial({ dial, isReserved, resolve = resolveHost }: GuardOpti
   };
 }
 
-/** The metadata services of AWS and Google over IPv6, of Alibaba, and of Azure; the others are link-local. */
-const metadataServices: ReadonlySet<string> = new Set([
-  'fd00:ec2::254',
-  'fd20:ce::254',
-  '100.100.100.200',
-  '168.63.129.16',
-]);
-
 function isAllowed(address: Address): boolean {
-  const text = formatAddress(address);
   const inside = embeddedIPv4(address);
-  return (
-    isReachable(text) &&
-    !metadataServices.has(text) &&
-    (inside === undefined || (isReachable(inside) && !metadataServices.has(inside)))
+  return [address, ...(inside === undefined ? [] : [inside])].every(
+    (one) => isReachable(formatAddress(one)) && !mayBeMetadataService(one),
   );
 }
 
 /** Networks may translate 64:ff9b::/96 (NAT64, RFC 6052) and 2002::/16 (6to4) to IPv4, and ::/96 once was such a range. */
-function embeddedIPv4({ family, value }: Address): string | undefined {
+function embeddedIPv4({ family, value }: Address): Address | undefined {
   if (family !== 'IPv6') return undefined;
   const high = value >> 32n;
   const isLow = high === 0n || high === 0x64ff9bn << 64n;
-  if (isLow) return formatAddress({ family: 'IPv4', value: value & 0xffffffffn });
+  if (isLow) return { family: 'IPv4', value: value & 0xffffffffn };
   const is6to4 = value >> 112n === 0x2002n;
-  return is6to4
-    ? formatAddress({ family: 'IPv4', value: (value >> 80n) & 0xffffffffn })
-    : undefined;
+  return is6to4 ? { family: 'IPv4', value: (value >> 80n) & 0xffffffffn } : undefined;
 }
 
 async function resolveHost(host: string): Promise<readonly string[]> {

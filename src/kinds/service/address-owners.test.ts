@@ -39,6 +39,10 @@ const cases: readonly (readonly [string, string | undefined])[] = [
   ['10.244.2.9', 'it lies in the range 10.244.2.0/24 of pods'],
   ['10.245.9.9', 'it lies in the range 10.245.0.0/16 of pods'],
   ['198.51.100.9', 'it is an endpoint of default/web'],
+  ['169.254.169.254', 'it may be the metadata service of a cloud'],
+  ['169.254.1.1', 'it may be the metadata service of a cloud'],
+  ['fd00:ec2::254', 'it may be the metadata service of a cloud'],
+  ['100.100.100.200', 'it may be the metadata service of a cloud'],
   ['not an address', undefined],
 ];
 

@@ -4,6 +4,7 @@
 import { type Family, formatAddress, parseAddressSloppy } from '../../ip/address.ts';
 import { type Cidr, containsAddress, parseCidr } from '../../ip/cidr.ts';
 import { addressesOfFamily, rangesOfFamily } from '../../ip/family-address.ts';
+import { mayBeMetadataService } from '../../ip/metadata-service.ts';
 import type { Node } from '../node/types.ts';
 
 /** Plain data: compared as text. */
@@ -64,6 +65,8 @@ export function createOwnerLookup(
     // In any spelling: stored objects keep theirs.
     const address = parseAddressSloppy(text);
     if (address === undefined) return undefined;
+    // The validation of external IPs refuses link-local addresses; that of a status does not.
+    if (mayBeMetadataService(address)) return 'it may be the metadata service of a cloud';
     const range = serviceRanges.find((one) => containsAddress(one.cidr, address));
     if (range !== undefined) return `it lies in the range ${range.text} of cluster IPs`;
     const ip = formatAddress(address);
