@@ -262,7 +262,7 @@ test('a request that is not answered for long fails; a watch does not', limit, a
   const held: ServerHttp2Stream[] = [];
   const transport = open(t, port, { silenceMs: 50 });
   const watch = await transport.send({ method: 'GET', path: watchPath });
-  await assert.rejects(transport.send({ method: 'GET', path: '/' }), /nothing came .* for 0\.05 s/);
+  await assert.rejects(transport.send({ method: 'GET', path: '/' }), /No response .* for 0\.05 s/);
   for (const stream of held) stream.end('still');
   assert.equal(await textOf(watch), 'still');
 });
