@@ -120,7 +120,7 @@ test('who waits takes over when the one that compiles is killed', { timeout }, a
   await once(first.child.stderr ?? first.child, 'data');
   const second = start(clone);
   const [output] = await once(second.child.stderr ?? second.child, 'data');
-  assert.equal(String(output), 'Another process prepares this clone, waiting for it...\n');
+  assert.equal(String(output), 'Another process is preparing this clone, waiting...\n');
   first.child.kill('SIGKILL');
   const { code, out, err } = await second.ended;
   assert.deepEqual([code, out], [0, 'it runs'], err);
