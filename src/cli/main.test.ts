@@ -75,6 +75,18 @@ const mistakes: Readonly<Record<string, [argv: readonly string[], said: RegExp]>
     ['apiserver', '--endpoint-reconciler-type', 'master-count'],
     /Allowed choices are lease, none/,
   ],
+  'an export that does not exist': [
+    ['storage', 'import', '/nowhere/export'],
+    /Cannot import "\/nowhere\/export": there is no such file/,
+  ],
+  'an export that is a directory': [
+    ['storage', 'import', '/dev'],
+    /Cannot import "\/dev": it is not a file/,
+  ],
+  'an export that cannot be accessed': [
+    ['storage', 'import', '/dev/null/export'],
+    /Cannot import "\/dev\/null\/export": ENOTDIR/,
+  ],
   'a range that is none': [['apiserver', '--service-cluster-ip-range', 'x'], /is not a network/],
 };
 

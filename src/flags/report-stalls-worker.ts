@@ -148,6 +148,7 @@ function mainThread(): Scheduled {
     const [cpu = 0, delayed = 0] = text.split(' ').map((field) => Number(field) / 1e6);
     return { cpuMs: cpu, delayedMs: delayed };
   } catch {
+    // Whatever the reason (no /proc, a kernel without schedstat), stalls are reported without these times.
     return { cpuMs: 0, delayedMs: 0 };
   }
 }

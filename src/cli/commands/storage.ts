@@ -138,9 +138,11 @@ async function writeLines(path: string, lines: AsyncIterable<string>): Promise<v
 
 async function runImport(name: string, flags: ImportFlags, world: World): Promise<void> {
   const file = resolve(world.cwd(), name);
-  if (!(await stat(file).catch(() => undefined))?.isFile()) {
-    throw new UsageError(`Cannot import "${name}": there is no such file.`);
-  }
+  const found = await stat(file).catch((error: NodeJS.ErrnoException) => {
+    const reason = error.code === 'ENOENT' ? 'there is no such file.' : error.message;
+    throw new UsageError(`Cannot import "${name}": ${reason}`);
+  });
+  if (!found.isFile()) throw new UsageError(`Cannot import "${name}": it is not a file.`);
   // Read the whole file once before writing anything.
   const header = await checkFile(file);
   const encryption = await readEncryption(flags, world);

@@ -77,7 +77,7 @@ export function startOwnLease(options: OwnLeaseOptions, signal: AbortSignal): Ow
       if (!signal.aborted) tried();
       await sleep(clock, everyMs, signal);
     }
-    // Others take over at once instead of waiting until it expires.
+    // Others take over at once instead of waiting until it expires, which they do whatever the reason that the release fails.
     if (isHeld) await release(client, nodeName, leaseMs).catch(() => {});
   };
   return { renewedAt: () => renewedAt, ended: keep() };
