@@ -4,7 +4,7 @@
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { tooLarge } from '../../meta/api-error.ts';
 import { goQuoteList } from '../../schema/go-quote.ts';
-import { type CoveredRule, coveredRules } from './prepared-rule.ts';
+import { prepareRule, type Sides } from './prepared-rule.ts';
 
 /** Sides of a box; `null` is every name. */
 export type Box = readonly (readonly (string | null)[])[];
@@ -31,7 +31,7 @@ export function missingRules(
   const budget = { steps };
   const room: Room = { parts: maxParts, length: maxPartsLength, isCut: false };
   const parts: PolicyRule[] = [];
-  const boxes = owned.map(coveredRules);
+  const boxes = owned.map(prepareRule);
   const onResources = boxes.map(({ resources }) => resources);
   const onUrls = boxes.flatMap(({ urls }) => (urls === undefined ? [] : [urls]));
   for (const rule of wanted) {
@@ -40,7 +40,7 @@ export function missingRules(
   }
   return { parts, isCut: room.isCut };
 
-  function lackingParts(box: Box, held: readonly CoveredRule[]): readonly PolicyRule[] {
+  function lackingParts(box: Box, held: readonly Sides[]): readonly PolicyRule[] {
     return partsOf(box, cutOut(box, held, budget), room);
   }
 }
@@ -48,7 +48,7 @@ export function missingRules(
 type Budget = { steps: number };
 
 /** What is left of a box without those that are held: boxes that do not overlap. */
-function cutOut(wanted: Box, held: readonly CoveredRule[], budget: Budget): readonly Box[] {
+function cutOut(wanted: Box, held: readonly Sides[], budget: Budget): readonly Box[] {
   let remaining: readonly Box[] = wanted.some((side) => side.length === 0) ? [] : [wanted];
   for (const owned of held) {
     if (remaining.length === 0) return remaining;
@@ -58,15 +58,15 @@ function cutOut(wanted: Box, held: readonly CoveredRule[], budget: Budget): read
 }
 
 /** Returns the same list when nothing is cut: most rules of a user are unrelated to the wanted one. */
-function cutEach(boxes: readonly Box[], owned: CoveredRule, budget: Budget): readonly Box[] {
+function cutEach(boxes: readonly Box[], owned: Sides, budget: Budget): readonly Box[] {
   if (!boxes.some((box) => meets(box, owned, budget))) return boxes;
   return boxes.flatMap((box) => (meets(box, owned, budget) ? cutOne(box, owned, budget) : [box]));
 }
 
-function meets(box: Box, owned: CoveredRule, budget: Budget): boolean {
+function meets(box: Box, owned: Sides, budget: Budget): boolean {
   for (let index = 0; index < box.length; index += 1) {
     const side = box[index] as Box[number];
-    const { coversAll, covers, cost } = owned[index] as CoveredRule[number];
+    const { coversAll, covers, cost } = owned[index] as Sides[number];
     spend(budget, 1);
     if (coversAll) continue;
     const first = side.findIndex(covers);
@@ -80,9 +80,9 @@ function meets(box: Box, owned: CoveredRule, budget: Budget): boolean {
 const stepsOfBox = 20;
 
 /** One box without another: for each side what lies outside of it, times what lies inside of the sides before. */
-function cutOne(box: Box, owned: CoveredRule, budget: Budget): readonly Box[] {
+function cutOne(box: Box, owned: Sides, budget: Budget): readonly Box[] {
   const sides = box.map((side, index) => {
-    const { covers, cost } = owned[index] as CoveredRule[number];
+    const { covers, cost } = owned[index] as Sides[number];
     spend(budget, stepsOfBox + side.length * (1 + cost));
     const covered = side.map(covers);
     return {

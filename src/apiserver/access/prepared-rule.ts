@@ -11,26 +11,26 @@ export type Side = {
 };
 
 /** Verbs, groups, resources, names; or verbs and paths. */
-export type CoveredRule = readonly Side[];
+export type Sides = readonly Side[];
 
-export type CoveredRules = {
-  readonly resources: CoveredRule;
+export type PreparedRule = {
+  readonly resources: Sides;
   /** Absent when the rule gives none. */
-  readonly urls?: CoveredRule;
+  readonly urls?: Sides;
 };
 
-const cache = new WeakMap<PolicyRule, CoveredRules>();
+const cache = new WeakMap<PolicyRule, PreparedRule>();
 
-export function coveredRules(rule: PolicyRule): CoveredRules {
+export function prepareRule(rule: PolicyRule): PreparedRule {
   let covered = cache.get(rule);
   if (covered === undefined) {
-    covered = makeCoveredRules(rule);
+    covered = makePreparedRule(rule);
     cache.set(rule, covered);
   }
   return covered;
 }
 
-function makeCoveredRules(rule: PolicyRule): CoveredRules {
+function makePreparedRule(rule: PolicyRule): PreparedRule {
   const verbs = listed(rule.verbs ?? []);
   const names = rule.resourceNames ?? [];
   const urls = rule.nonResourceURLs ?? [];
