@@ -6,23 +6,13 @@ import { test } from 'node:test';
 import type { Command } from 'commander';
 import { describeFlag } from '../../src/cli/describe-flag.ts';
 import { createProgram } from '../../src/cli/main.ts';
-import type { World } from '../../src/flags/command.ts';
 import { allKinds } from '../../src/kinds/all.ts';
 import { groupVersion } from '../../src/meta/object.ts';
+import { silentWorld } from '../lanes/silent-world.ts';
 import { compareDocument } from './compare-document.ts';
 
-const world: World = {
-  write: () => {},
-  writeError: () => {},
-  env: {},
-  cwd: () => '/',
-  now: () => 0,
-  startedAt: 0,
-  interrupted: new AbortController().signal,
-};
-
 test('docs/reference/command-line.md lists the commands and flags there are', async () => {
-  const program = await createProgram(world);
+  const program = await createProgram(silentWorld);
   const commands = program.commands.map((c) => describeCommand(c, ['fairlead']));
   compareDocument('docs/reference/command-line.md', `# Command line\n\n${commands.join('\n')}`);
 });

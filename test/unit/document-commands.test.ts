@@ -4,16 +4,9 @@ import { test } from 'node:test';
 import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/main.ts';
 import { documents, fairleadCommandLines } from '../lanes/document-commands.ts';
+import { silentWorld } from '../lanes/silent-world.ts';
 
-const program = await createProgram({
-  write: () => {},
-  writeError: () => {},
-  env: {},
-  cwd: () => '/',
-  now: () => 0,
-  startedAt: 0,
-  interrupted: new AbortController().signal,
-});
+const program = await createProgram(silentWorld);
 
 /** Says what is wrong: an unknown command, a flag that it does not have. */
 function problemOf(words: readonly string[]): string | undefined {

@@ -13,6 +13,7 @@ import type { ConfigMap } from '../../../src/kinds/config-map/types.ts';
 import type { KubeObject } from '../../../src/meta/object.ts';
 import { groupVersion } from '../../../src/meta/object.ts';
 import { parseYamlStream } from '../../../src/schema/yaml.ts';
+import { silentWorld } from '../../lanes/silent-world.ts';
 import { startMemoryServer } from '../harness/memory-server.ts';
 
 const timeout = 60_000;
@@ -23,13 +24,8 @@ const manifests = 'docs/deploy/kubernetes';
 async function parseCommandLine(argv: readonly string[]): Promise<void> {
   let said = '';
   const program = await createProgram({
-    write: () => {},
+    ...silentWorld,
     writeError: (text) => (said += text),
-    env: {},
-    cwd: () => '/',
-    now: () => 0,
-    startedAt: 0,
-    interrupted: new AbortController().signal,
   });
   for (const command of program.commands) command.action(() => {});
   try {
