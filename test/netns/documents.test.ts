@@ -2,7 +2,7 @@
 // A command that cannot run here stands in `notRun` with the reason, so that nothing printed is left out by accident.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { documents, printedCommands } from '../lanes/document-commands.ts';
@@ -68,7 +68,11 @@ const withoutNetwork: Prepared = {
 };
 const prepared: Prepared = { ...withNetwork, ...withoutNetwork };
 
-const elsewhere = (file: string): string => `tested by ${file}`;
+function elsewhere(file: string): string {
+  assert.ok(existsSync(join(root, file)), `${file} is not there`);
+  return `tested by ${file}`;
+}
+
 const otherMachine = 'is about another machine, or its own';
 /** Why a printed command is not run; the first pattern that fits says it. */
 const notRun: readonly (readonly [document: RegExp, command: RegExp, reason: string])[] = [
@@ -78,9 +82,9 @@ const notRun: readonly (readonly [document: RegExp, command: RegExp, reason: str
   [/./, /^npm run e2e/, elsewhere('test/netns/e2e-script.test.ts')],
   [/deploy/, /^kubectl apply/, elsewhere('test/parts/cli/deploy.test.ts')],
   [/deploy/, /./, otherMachine],
-  [/backup/, /^fairlead storage/, elsewhere('test/parts/cli')],
+  [/backup/, /^fairlead storage/, elsewhere('test/parts/api/storage-transfer.test.ts')],
   [/backup|aws|etcd|dns|guides\/proxy|nftables/, /./, otherMachine],
-  [/encryption/, /^chmod|^fairlead apiserver/, elsewhere('test/parts/api')],
+  [/encryption/, /^chmod|^fairlead apiserver/, elsewhere('test/parts/api/encryption.test.ts')],
   [/debugging/, /^ipvsadm/, 'mode nftables runs here'],
   [/debugging/, /^iptables-save/, 'mode nftables runs here'],
   [/joining/, /^echo|^fairlead proxy/, elsewhere('test/netns/join.test.ts')],
@@ -89,7 +93,7 @@ const notRun: readonly (readonly [document: RegExp, command: RegExp, reason: str
     /^fairlead (?:cloud|announcer)/,
     elsewhere('test/netns/load-balancer.test.ts'),
   ],
-  [/operating/, /^fairlead apiserver/, elsewhere('test/parts/api')],
+  [/operating/, /^fairlead apiserver/, elsewhere('test/parts/api/audit.test.ts')],
 ];
 
 /** Where the words of a document stand for something that is only known here. */

@@ -107,7 +107,10 @@ test('a start that is ended takes the whole compiler with it', { timeout }, asyn
   writeFileSync(join(compiler, 'tsc'), endlessCompiler);
   const { child, ended } = start(clone);
   const pid = child.pid ?? 0;
-  while (tracesOf(pid).processes.length < 3) await new Promise((resolve) => setImmediate(resolve));
+  while (tracesOf(pid).processes.length < 3) {
+    assert.equal(child.exitCode, null, 'it ended before its compiler ran');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
   const traces = tracesOf(pid);
   child.kill('SIGTERM');
   assert.equal((await ended).code, 130);
