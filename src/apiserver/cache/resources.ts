@@ -1,8 +1,10 @@
 // All resources that are served, with the caches of those that are stored. The caches are exactly in step with
 // the store: it hands over every committed batch before the transactions resolve. With other writers, the
 // store catches up before a request is handled (`catchUp` in handle.ts).
+
 import type { AnyKind, ClusterFacts } from '../../kinds/definition.ts';
 import { groupResource, type KubeObject } from '../../meta/object.ts';
+import { listPages } from '../../storage/list-pages.ts';
 import type { Entry, Listing, Store, StoreEvent } from '../../storage/store.ts';
 import { isStoreError } from '../../storage/store-error.ts';
 import type { ObjectReader } from './object-reader.ts';
@@ -249,20 +251,20 @@ const pageEntries = 1000;
 
 /** Reads page by page, all as of the revision that the first one shows. */
 async function load(store: Store, stored: ReadonlyMap<string, Resource>): Promise<number> {
-  let page = await store.list(registryPrefix, { limit: pageEntries });
-  const { revision } = page;
-  for (;;) {
-    for (const [name, group] of byResource(page.entries)) {
+  let shown = 0;
+  for await (const { entries, revision } of listPages(store, registryPrefix, {
+    limit: pageEntries,
+  })) {
+    shown = revision;
+    for (const [name, group] of byResource(entries)) {
       const resource = stored.get(name);
       if (resource === undefined) continue;
       const { readable, unreadable } = readEntries(resource.codec, group);
       resource.cache.load(readable);
       for (const one of unreadable) resource.cache.applyUnreadable(one);
     }
-    const last = page.entries.at(-1);
-    if (!page.more || last === undefined) return revision;
-    page = await store.list(registryPrefix, { limit: pageEntries, revision, after: last.key });
   }
+  return shown;
 }
 
 function byResource(entries: readonly Entry[]): ReadonlyMap<string, readonly Entry[]> {

@@ -2,6 +2,7 @@
 import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { ApiError, badRequest, expired, internal } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
+import { listPages } from '../../storage/list-pages.ts';
 import { isStoreError } from '../../storage/store-error.ts';
 import { readEntry } from '../cache/read-stored.ts';
 import type { Cached } from '../cache/resource-cache.ts';
@@ -88,20 +89,18 @@ async function listAt(
   revision: number,
 ): Promise<readonly Cached[]> {
   const found: Cached[] = [];
-  let after = '';
-  for (;;) {
-    const page = await context.store.list(prefix, { revision, after, limit: readAtOnce });
-    for (const entry of page.entries) {
+  const { store } = context;
+  for await (const { entries } of listPages(store, prefix, { revision, limit: readAtOnce })) {
+    for (const entry of entries) {
       const read = readEntry(resource.codec, entry);
       if (!('object' in read))
         throw internal(`unable to transform key ${goQuote(read.key)}: ${read.reason}`);
       found.push(read);
     }
-    if (!page.more) return found;
-    after = page.entries.at(-1)?.key ?? '';
     const due = yieldWhenDue();
     if (due !== undefined) await due;
   }
+  return found;
 }
 
 /** A page that is compacted comes with a token to continue inconsistently at the current revision. */

@@ -1,4 +1,5 @@
 // All keys under a prefix as of one revision, as the lines of an export.
+import { listPages } from '../list-pages.ts';
 import type { Store } from '../store.ts';
 import { createExportWriter } from './export-format.ts';
 
@@ -23,19 +24,22 @@ export async function* exportStore(
     for (const { key, expiresAt } of await store.expiring()) expiries.set(key, expiresAt);
   };
   await readExpiry();
-  let page = await store.list(prefix, { limit: pageEntries });
-  const { revision } = page;
-  // Others may write meanwhile: the second read has the keys that were written after the first.
-  await readExpiry();
-  yield writer.header({ revision, exportedAt: now, ...(keyPrefix === '' ? {} : { keyPrefix }) });
-  for (;;) {
-    for (const entry of page.entries) {
+  let hasHeader = false;
+  for await (const { entries, revision } of listPages(store, prefix, { limit: pageEntries })) {
+    if (!hasHeader) {
+      // Others may write meanwhile: the second read has the keys that were written after the first.
+      await readExpiry();
+      yield writer.header({
+        revision,
+        exportedAt: now,
+        ...(keyPrefix === '' ? {} : { keyPrefix }),
+      });
+      hasHeader = true;
+    }
+    for (const entry of entries) {
       const expiresAt = expiries.get(entry.key);
       yield writer.entry({ ...entry, ...(expiresAt === undefined ? {} : { expiresAt }) });
     }
-    const last = page.entries.at(-1);
-    if (!page.more || last === undefined) break;
-    page = await store.list(prefix, { revision, after: last.key, limit: pageEntries });
   }
   yield writer.end();
 }
