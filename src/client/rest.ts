@@ -18,6 +18,10 @@ export type ListOptions = {
   readonly labelSelector?: string;
   readonly fieldSelector?: string;
   readonly resourceVersion?: string;
+  /** How the version is meant; absent: not older than it. */
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
+  /** Changes each object as soon as its page is read: a large list of trimmed objects needs less memory. */
+  readonly transform?: <T extends KubeObject>(object: T) => T;
   /** Objects per page; all pages are read. */
   readonly pageSize?: number;
   /** Requests PartialObjectMetadata. */
@@ -183,12 +187,13 @@ async function listAll<T extends KubeObject>(
   type: ResourceType<T>,
   options: ListOptions,
 ): Promise<ObjectList<T>> {
+  const { transform = unchanged } = options;
   const items: T[] = [];
   let token: string | undefined;
   for (;;) {
     try {
       const page = await listPage(caller, type, { ...options, token });
-      for (const item of page.items ?? []) items.push(typedAs(type, item));
+      for (const item of page.items ?? []) items.push(transform(typedAs(type, item)));
       token = page.metadata.continue;
       if (!token) return { items, resourceVersion: page.metadata.resourceVersion ?? '' };
     } catch (error) {
@@ -198,18 +203,21 @@ async function listAll<T extends KubeObject>(
   }
 }
 
+const unchanged = <T>(object: T): T => object;
+
 async function listPage<T extends KubeObject>(
   caller: ApiCaller,
   type: ResourceType<T>,
   options: ListOptions & { readonly token: string | undefined },
 ): Promise<RawList<T>> {
-  const { pageSize = defaultPageSize, resourceVersion, token } = options;
+  const { pageSize = defaultPageSize, resourceVersion, resourceVersionMatch, token } = options;
   const query = queryText({
     ...selection(options),
     limit: pageSize === 0 ? undefined : pageSize,
     continue: token,
     // The continue token contains the version.
     resourceVersion: token === undefined ? resourceVersion : undefined,
+    resourceVersionMatch: token === undefined ? resourceVersionMatch : undefined,
   });
   return (await callApi(caller, {
     method: 'GET',

@@ -12,6 +12,9 @@ const edges = ['host', 'observe'];
 /** What runs alone in a real deployment. They meet over the Kubernetes API, so none imports another. */
 const parts = ['storage', 'apiserver', 'controllers', 'cloud', 'proxy', 'dns', 'node', 'relay'];
 
+/** What explains a cluster to people: reads only, and decides by the code of the parts. */
+const explaining = ['snapshot', 'trace', 'what-if', 'doctor', 'history', 'propagation', 'top'];
+
 /** part → the parts it may import. A part may always import itself. */
 const mayImport: Record<string, readonly string[]> = {
   ip: [],
@@ -32,14 +35,22 @@ const mayImport: Record<string, readonly string[]> = {
   flags: [...parts, 'client', ...leaves, ...edges],
   join: ['flags', ...parts, 'client', ...leaves, ...edges],
   up: ['flags', ...parts, 'client', ...leaves, ...edges],
-  cli: ['up', 'join', 'flags', ...parts, 'client', ...leaves, ...edges],
+  snapshot: ['controllers', 'client', ...leaves, ...edges],
+  trace: ['snapshot', ...parts, 'client', ...leaves, ...edges],
+  'what-if': ['trace', 'snapshot', ...parts, 'client', ...leaves, ...edges],
+  doctor: ['what-if', 'trace', 'snapshot', ...parts, 'client', ...leaves, ...edges],
+  history: ['snapshot', 'client', ...leaves, ...edges],
+  propagation: ['snapshot', 'client', ...leaves, ...edges],
+  top: ['trace', 'snapshot', ...parts, 'client', ...leaves, ...edges],
+  cli: [...explaining, 'up', 'join', 'flags', ...parts, 'client', ...leaves, ...edges],
 };
 
 /** Folders whose children are alternatives: one child never imports another. */
 const alternatives = ['controllers', 'proxy/modes', 'cloud/providers', 'storage/backends'];
 
 /** In these parts every file decides and touches nothing, unless its name is one of the effect verbs. */
-const decidingPart = /^(ip|schema|meta|kinds|controllers|cloud|proxy|dns|node|relay)\//;
+const decidingPart =
+  /^(ip|schema|meta|kinds|controllers|cloud|proxy|dns|node|relay|snapshot|trace|what-if|doctor|history|propagation|top)\//;
 const effectFile =
   /\/(run|apply|forward|open|probe|read|relay|remove|send|serve|spawn|start|stop|watch|write|metrics)(-[a-z-]+)?\.ts$/;
 const effectImport = /^node:(?!assert|crypto|buffer)|\/(host|client|observe)\//;

@@ -1,0 +1,116 @@
+// The objects of a cluster at one moment, as far as they could be read. It is the input of trace, doctor and what-if, which never ask
+// where it comes from: an API server, manifests, or the history of a store.
+import { configMapDefinition } from '../kinds/config-map/definition.ts';
+import type { ConfigMap } from '../kinds/config-map/types.ts';
+import { deploymentDefinition } from '../kinds/deployment/definition.ts';
+import type { Deployment } from '../kinds/deployment/types.ts';
+import { endpointSliceDefinition } from '../kinds/endpoint-slice/definition.ts';
+import type { EndpointSlice } from '../kinds/endpoint-slice/types.ts';
+import { endpointsDefinition } from '../kinds/endpoints/definition.ts';
+import type { Endpoints } from '../kinds/endpoints/types.ts';
+import { eventDefinition } from '../kinds/event/definition.ts';
+import type { Event } from '../kinds/event/types.ts';
+import { ingressDefinition } from '../kinds/ingress/definition.ts';
+import type { Ingress } from '../kinds/ingress/types.ts';
+import { namespaceDefinition } from '../kinds/namespace/definition.ts';
+import type { Namespace } from '../kinds/namespace/types.ts';
+import { nodeDefinition } from '../kinds/node/definition.ts';
+import type { Node } from '../kinds/node/types.ts';
+import { podDefinition } from '../kinds/pod/definition.ts';
+import type { Pod } from '../kinds/pod/types.ts';
+import { replicaSetDefinition } from '../kinds/replica-set/definition.ts';
+import type { ReplicaSet } from '../kinds/replica-set/types.ts';
+import { serviceDefinition } from '../kinds/service/definition.ts';
+import type { Service } from '../kinds/service/types.ts';
+import { serviceCidrDefinition } from '../kinds/service-cidr/definition.ts';
+import type { ServiceCIDR } from '../kinds/service-cidr/types.ts';
+
+/** By the word under which a snapshot has them. */
+export type SnapshotObjects = {
+  readonly namespaces: readonly Namespace[];
+  readonly nodes: readonly Node[];
+  readonly services: readonly Service[];
+  readonly endpointSlices: readonly EndpointSlice[];
+  readonly endpoints: readonly Endpoints[];
+  readonly pods: readonly Pod[];
+  readonly serviceCIDRs: readonly ServiceCIDR[];
+  readonly deployments: readonly Deployment[];
+  readonly replicaSets: readonly ReplicaSet[];
+  readonly ingresses: readonly Ingress[];
+  /** Of the namespace `kube-system` only: the configuration of the cluster's DNS and proxies. */
+  readonly configMaps: readonly ConfigMap[];
+  /** Warnings only. */
+  readonly events: readonly Event[];
+};
+
+export type SnapshotKind = keyof SnapshotObjects;
+
+export const snapshotKinds = {
+  namespaces: namespaceDefinition,
+  nodes: nodeDefinition,
+  services: serviceDefinition,
+  endpointSlices: endpointSliceDefinition,
+  endpoints: endpointsDefinition,
+  pods: podDefinition,
+  serviceCIDRs: serviceCidrDefinition,
+  deployments: deploymentDefinition,
+  replicaSets: replicaSetDefinition,
+  ingresses: ingressDefinition,
+  configMaps: configMapDefinition,
+  events: eventDefinition,
+} as const;
+
+export const allSnapshotKinds = Object.keys(snapshotKinds) as readonly SnapshotKind[];
+
+/** A list that could not be read. What depends on it is unknown, which is not the same as empty. */
+export type Unread = {
+  readonly kind: SnapshotKind;
+  /** Absent: in all namespaces, or of a resource without namespaces. */
+  readonly namespace?: string;
+  /** `forbidden`: the user lacks the right; `not-served`: the server does not have the resource. */
+  readonly reason: 'forbidden' | 'not-served' | 'failed';
+  /** The server's message. */
+  readonly message: string;
+};
+
+export type Snapshot = {
+  readonly objects: SnapshotObjects;
+  readonly unread: readonly Unread[];
+  /** Absent for manifests, and where the lists could not be read at one revision. */
+  readonly revision?: string;
+  /** The namespaces that were read; absent: all. */
+  readonly namespaces?: readonly string[];
+};
+
+const noObjects: SnapshotObjects = {
+  namespaces: [],
+  nodes: [],
+  services: [],
+  endpointSlices: [],
+  endpoints: [],
+  pods: [],
+  serviceCIDRs: [],
+  deployments: [],
+  replicaSets: [],
+  ingresses: [],
+  configMaps: [],
+  events: [],
+};
+
+export type SnapshotParts = Omit<Snapshot, 'objects' | 'unread'> & {
+  readonly objects?: Partial<SnapshotObjects>;
+  readonly unread?: readonly Unread[];
+};
+
+export function makeSnapshot({ objects, unread = [], ...rest }: SnapshotParts): Snapshot {
+  return { ...rest, objects: { ...noObjects, ...objects }, unread };
+}
+
+/** Whether a missing object of the kind says anything: false where the list was refused. */
+export function isRead({ unread }: Snapshot, kind: SnapshotKind, namespace?: string): boolean {
+  return !unread.some(
+    (one) =>
+      one.kind === kind &&
+      (one.namespace === undefined || namespace === undefined || one.namespace === namespace),
+  );
+}
