@@ -48,6 +48,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     cwd: () => process.cwd(),
     now,
     startedAt: now() - process.uptime() * 1000,
+    ...(process.stdout.isTTY
+      ? { terminal: { columns: process.stdout.columns, rows: process.stdout.rows } }
+      : {}),
     interrupted: interrupted.signal,
   });
   process.exitCode = code;

@@ -13,6 +13,11 @@ export type ListedCommand = {
   readonly load: () => Promise<CommandDefinition>;
 };
 
+export type Terminal = {
+  readonly columns: number;
+  readonly rows: number;
+};
+
 /** The environment of a command; tests pass their own. */
 export type World = {
   readonly write: (text: string) => void;
@@ -22,6 +27,8 @@ export type World = {
   readonly now: () => number;
   /** When the process started, on the clock of `now`. */
   readonly startedAt: number;
+  /** Absent where the output is not a terminal. */
+  readonly terminal?: Terminal;
   /** Aborts on the first SIGINT or SIGTERM. */
   readonly interrupted: AbortSignal;
 };
