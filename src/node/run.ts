@@ -297,7 +297,11 @@ function syncWorkers({ pods, workers, parts, writer }: WorkerSync, signal: Abort
       });
   }
   for (const pod of changes.update) workers.get(pod.metadata.uid ?? '')?.update(pod);
-  for (const uid of changes.remove) workers.get(uid)?.remove();
+  for (const uid of changes.remove) {
+    workers.get(uid)?.remove();
+    // Its worker may be waiting for a write that can no longer succeed.
+    writer.forget(uid);
+  }
 }
 
 /** Removes directories of pods that were deleted while no agent was running. */
@@ -341,7 +345,8 @@ function startServing(
       now: clockOf(options).now,
       metricsText: registry.text,
       find: (namespace, pod) =>
-        [...workers.values()].find((worker) => {
+        // The last one: a predecessor of the same name may still be terminating.
+        [...workers.values()].findLast((worker) => {
           const { metadata } = worker.pod();
           return metadata.namespace === namespace && metadata.name === pod;
         }),

@@ -370,6 +370,8 @@ function reportFailure({ parts, pod, attachment }: Working, error: unknown): voi
 }
 
 function report(working: Working, records = working.containers.records()): void {
+  // There is no object any more that could have a status.
+  if (working.isDeleted) return;
   const { parts, pod, ips, startedAt, isTerminal, end, reported } = working;
   const status = podStatus({
     pod,

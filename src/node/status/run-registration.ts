@@ -1,5 +1,7 @@
 // Registers the node and sends its heartbeats: the Node object with its status, and a Lease that is renewed.
 import type { ApiCaller } from '../../client/api-call.ts';
+import { backOffMs } from '../../client/back-off.ts';
+import { isPermanentRefusal } from '../../client/permanent-refusal.ts';
 import { resourceClient } from '../../client/rest.ts';
 import { type Clock, sleep } from '../../host/clock.ts';
 import { leaseDefinition } from '../../kinds/lease/definition.ts';
@@ -30,20 +32,23 @@ const leaseSeconds = 40;
 const renewMs = 10_000;
 const statusMs = 300_000;
 
-/** Resolves when the Node exists with its status. Rejects only after the signal has aborted. */
+/** Between attempts to register. */
+const retryLimits = { firstMs: 1000, maxMs: 10_000 };
+
+/** Resolves when the Node exists with its status. Rejects after the signal has aborted, and when the server refuses the Node for good. */
 export async function registerNode(
   options: RegistrationOptions,
   signal: AbortSignal,
 ): Promise<Node> {
   const { clock, log, name } = options;
-  for (;;) {
+  for (let failures = 0; ; failures += 1) {
     try {
       const node = await ensureNode(options);
       return await writeStatus(options, node);
     } catch (error) {
-      if (signal.aborted) throw error;
+      if (signal.aborted || (isPermanentRefusal(error) && !isNotFound(error))) throw error;
       log.warn('Failed to register node, retrying', { node: name, error: String(error) });
-      await sleep(clock, retryMs, signal);
+      await sleep(clock, backOffMs(retryLimits, failures), signal);
     }
   }
 }
@@ -72,8 +77,6 @@ async function ensureNode({
   }
 }
 
-const retryMs = 1000;
-
 async function writeStatus(
   { caller, status, name }: RegistrationOptions,
   node: Node,
@@ -97,14 +100,15 @@ export async function runHeartbeats(
   let statusChange = new AbortController();
   options.onStatusChange(() => statusChange.abort());
   // Changes since the registration have not been written.
-  statusChange.abort();
+  let isDue = true;
   while (!signal.aborted) {
-    const hasChanged = statusChange.signal.aborted;
-    if (hasChanged) statusChange = new AbortController();
+    isDue ||= statusChange.signal.aborted || clock.now() - reportedAt >= statusMs;
+    if (statusChange.signal.aborted) statusChange = new AbortController();
     try {
       await renewLease(options);
-      if (hasChanged || clock.now() - reportedAt >= statusMs) {
+      if (isDue) {
         await writeStatus(options, await nodes.get({ name }));
+        isDue = false;
         reportedAt = clock.now();
       }
     } catch (error) {
@@ -117,11 +121,13 @@ export async function runHeartbeats(
   }
 }
 
+/** A refusal is tried again with the next heartbeat. */
 async function registerAgain(options: RegistrationOptions, signal: AbortSignal): Promise<void> {
+  const { log, name } = options;
   try {
     await registerNode(options, signal);
   } catch (error) {
-    if (!signal.aborted) throw error;
+    if (!signal.aborted) log.error('Failed to register node', { node: name, error: String(error) });
   }
 }
 
