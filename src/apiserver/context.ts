@@ -9,6 +9,7 @@ import type { ClusterAddresses } from './kubernetes-service/cluster-addresses.ts
 import type { Pace } from './limits/pace.ts';
 import type { StreamCount } from './limits/stream-count.ts';
 import type { Reserve } from './objects/reservation.ts';
+import type { PartsChannel } from './parts/channel.ts';
 import type { Dial } from './proxy/forward.ts';
 import type { TokenIssuer } from './tokens/service-account-tokens.ts';
 
@@ -39,6 +40,8 @@ export type ApiContext = {
   readonly tunnels: StreamCount;
   /** Addresses of the cluster itself. */
   readonly addresses: ClusterAddresses;
+  /** Questions to the parts that are connected to this server. */
+  readonly partsChannel: PartsChannel;
   /** Authenticate this server to agents of nodes. */
   readonly nodeCredentials: () => NodeCredentials;
 };

@@ -29,6 +29,7 @@ import {
 import { defaultLimits } from './limits/limits.ts';
 import { createStreamCount } from './limits/stream-count.ts';
 import type { ApiServerOptions } from './options.ts';
+import { createPartsChannel } from './parts/channel.ts';
 import { type Dial, dialPod } from './proxy/forward.ts';
 import { guardDial } from './proxy/guard-dial.ts';
 import type { ReviewParts } from './reviews/answer-review.ts';
@@ -107,6 +108,10 @@ export async function createContext(
     authorizer,
     addresses,
     tunnels: createStreamCount((options.limits ?? defaultLimits).maxTunnelsPerUser),
+    partsChannel: createPartsChannel({
+      newToken: randomUUID,
+      maxPerUser: (options.limits ?? defaultLimits).maxWatchesPerUser,
+    }),
     nodeCredentials: createNodeCredentials(options.credentials, {
       now,
       ...(options.nodeTrust === undefined ? {} : { trust: options.nodeTrust }),

@@ -24,6 +24,8 @@ import {
   type VerbRequest,
 } from './message.ts';
 import type { OpenApi } from './openapi/openapi.ts';
+import { servedPartKinds } from './parts/all.ts';
+import type { PartCall, PartKindServed } from './parts/part-call.ts';
 import type { RequestInfo, ResourceRequest } from './request/request-info.ts';
 import { reviewKinds } from './reviews/all.ts';
 import { answerReview, type ReviewParts } from './reviews/answer-review.ts';
@@ -140,7 +142,7 @@ function isOtherVersion({ context }: DispatchParts, path: string): boolean {
 
 const isServedGroup = (context: ApiContext, group: string): boolean =>
   context.resources.all.some((r) => r.definition.group === group) ||
-  [...reviewKinds, ...listedCollections].some((k) => k.group === group);
+  [...reviewKinds, ...listedCollections, ...servedPartKinds].some((k) => k.group === group);
 
 type AuthorizedRequest = {
   readonly request: VerbRequest;
@@ -170,7 +172,7 @@ function answerResource(
   return verbHandler(resource, allowed)({ context, resource, ...allowed });
 }
 
-/** Kinds that can only be posted. */
+/** Kinds that are not stored: those of parts, and those that can only be posted. */
 function answerVirtual(
   parts: DispatchParts,
   allowed: AuthorizedRequest,
@@ -178,6 +180,10 @@ function answerVirtual(
   const { context } = parts;
   const { info } = allowed;
   const { group, version, resource: plural, namespace } = info;
+  const ofPart = servedPartKinds.find(
+    (k) => k.group === group && k.version === version && k.plural === plural,
+  );
+  if (ofPart !== undefined) return answerPart(ofPart, { context, ...allowed });
   const review = reviewKinds.find(
     (k) => k.group === group && k.version === version && k.plural === plural,
   );
@@ -192,6 +198,20 @@ function answerVirtual(
   if (info.verb !== 'create' || !isCollection) throw methodNotAllowed();
   if (review !== undefined) return answerReview(parts, review, { ...allowed, namespace });
   return bind({ context, resource: context.resources.of('pods'), ...allowed });
+}
+
+function answerPart(kind: PartKindServed, call: PartCall): Promise<ApiResponse> | ApiResponse {
+  const { info, request } = call;
+  const { subresource, verb } = info;
+  const isKnown = subresource === '' || kind.subresources?.some(({ name }) => name === subresource);
+  if (isKnown !== true || info.rest !== '' || info.inNamespace !== kind.namespaced) {
+    throw notServed();
+  }
+  const handler = handlerOf(kind.handlers, subresource === '' ? verb : `${subresource}/${verb}`);
+  const isCollection = subresource === '' && verb === 'create';
+  const isWrongMethod = request.method === 'HEAD' || isCollection !== (info.pathName === '');
+  if (handler === undefined || isWrongMethod) throw methodNotAllowed();
+  return handler(call);
 }
 
 const objectVerbs: Readonly<Record<string, VerbHandler>> = {
@@ -242,10 +262,10 @@ function answerSubresource(
 }
 
 /** Own properties only: a verb may have the name of an inherited one. */
-function handlerOf(
-  handlers: Readonly<Record<string, VerbHandler>>,
+function handlerOf<Handler>(
+  handlers: Readonly<Record<string, Handler>>,
   verb: string,
-): VerbHandler | undefined {
+): Handler | undefined {
   return Object.hasOwn(handlers, verb) ? handlers[verb] : undefined;
 }
 

@@ -1,5 +1,6 @@
 // Default roles of cluster components: nodes, node proxies, DNS, controller managers.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
+import { partsGroup } from '../../kinds/part/names.ts';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
 import { allow, clusterRole, read, recordEvents } from './role-objects.ts';
 
@@ -84,6 +85,12 @@ const cloudRules: readonly PolicyRule[] = [
   allow('create', '', 'serviceaccounts/token'),
 ];
 
+/** Questions of users about what is in effect, and the answers (src/apiserver/parts). */
+const answerQuestions: readonly PolicyRule[] = [
+  allow('get', partsGroup, 'parts/questions'),
+  allow('create', partsGroup, 'parts/answers'),
+];
+
 const requests = 'certificatesigningrequests';
 const certificates = 'certificates.k8s.io';
 
@@ -121,6 +128,7 @@ export const partRoles: readonly ClusterRole[] = [
     allow('list watch', 'discovery.k8s.io', 'endpointslices'),
     allow('list watch', 'networking.k8s.io', 'servicecidrs'),
     recordEvents,
+    ...answerQuestions,
   ]),
   // A role in kube-system allows its leases.
   clusterRole('fairlead:announcer', [
@@ -135,10 +143,11 @@ export const partRoles: readonly ClusterRole[] = [
     recordEvents,
     allow('list watch', 'discovery.k8s.io', 'endpointslices'),
     allow('list watch', 'networking.k8s.io', 'servicecidrs'),
+    ...answerQuestions,
   ]),
   clusterRole('system:kube-dns', [allow('list watch', '', 'endpoints services')]),
   // For CoreDNS; Fairlead's own DNS is the same user.
-  clusterRole('system:coredns', dnsRules),
+  clusterRole('system:coredns', [...dnsRules, ...answerQuestions]),
   clusterRole('system:kube-controller-manager', managerRules),
   clusterRole('system:cloud-controller-manager', cloudRules),
   clusterRole('system:kube-scheduler', schedulerRules),

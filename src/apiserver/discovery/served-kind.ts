@@ -13,6 +13,7 @@ export type VirtualKind = {
   readonly schema: StructNode;
   /** Absent: create only. */
   readonly verbs?: readonly Verb[];
+  readonly subresources?: readonly ServedSubresource[];
 };
 
 export type ServedSubresource = {
@@ -83,9 +84,12 @@ function fromDefinition(definition: AnyKind): ServedKind {
 }
 
 function fromVirtual(virtual: VirtualKind): ServedKind {
-  const { verbs = ['create'], ...rest } = virtual;
-  const nothing = { shortNames: [], categories: [], subresources: [] };
-  return { ...rest, ...nothing, verbs: [...verbs].sort(), stored: false };
+  const { group, version, kind, plural, singular, namespaced, schema } = virtual;
+  const { verbs = ['create'], subresources = [] } = virtual;
+  return {
+    ...{ group, version, kind, plural, singular, namespaced, schema, subresources },
+    ...{ shortNames: [], categories: [], verbs: [...verbs].sort(), stored: false },
+  };
 }
 
 /** Kubernetes' own order: where two groups have a resource of one name, clients take the earlier. */

@@ -1,5 +1,7 @@
 // Kinds that are served but not stored (reviews, subresources), as discovery and OpenAPI list them.
 
+import { servedPartKinds } from '../parts/all.ts';
+import { answerListKind } from '../parts/connect-part.ts';
 import { reviewKinds } from '../reviews/all.ts';
 import { binding } from '../subresources/binding.ts';
 import { evictionKind } from '../subresources/eviction.ts';
@@ -17,7 +19,11 @@ const bindingKind: VirtualKind = {
   schema: binding,
 };
 
-export const virtualKinds: readonly VirtualKind[] = [bindingKind, ...reviewKinds];
+export const virtualKinds: readonly VirtualKind[] = [
+  bindingKind,
+  ...reviewKinds,
+  ...servedPartKinds,
+];
 
 /** Kinds that are seen only at subresources. */
-export const spokenKinds = [scaleKind, evictionKind, tokenRequestKind];
+export const spokenKinds = [scaleKind, evictionKind, tokenRequestKind, answerListKind];

@@ -71,7 +71,8 @@ export function isCostly(info: RequestInfo): boolean {
 
 const isHealth = (path: string): boolean => /^\/(healthz|livez|readyz)(\/|$)/.test(path);
 
-const streamed = new Set(['proxy', 'log', 'exec', 'attach', 'portforward']);
+/** Of pods and Services; and the questions that a part waits for. */
+const streamed = new Set(['proxy', 'log', 'exec', 'attach', 'portforward', 'questions']);
 
 /** Whether it lasts as long as the client wants. A watch needs a seat until it has started. */
 export function isLongRunning(info: RequestInfo): boolean {

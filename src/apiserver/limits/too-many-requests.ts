@@ -33,6 +33,24 @@ export function tooManyTunnels(user: string, limit: number): ApiError {
   });
 }
 
+export function tooManyParts(of: string, limit: number): ApiError {
+  return failure({
+    code: 429,
+    reason: 'TooManyRequests',
+    message: `Too many requests, please try again later. ${goQuote(of)} has ${limit} parts connected, which is the limit.`,
+    details: { retryAfterSeconds },
+  });
+}
+
+export function tooManyQuestions(limit: number): ApiError {
+  return failure({
+    code: 429,
+    reason: 'TooManyRequests',
+    message: `Too many requests, please try again later. ${limit} questions to parts are open, which is the limit.`,
+    details: { retryAfterSeconds },
+  });
+}
+
 export function timedOut(): ApiError {
   return failure({
     code: 504,

@@ -1,0 +1,5 @@
+// All questions that parts are sent. A new one: its kind in src/kinds/part, a line here, and a handler in the part.
+import { positionQuestion } from '../../kinds/part/position.ts';
+import type { AnyQuestionKind } from '../../kinds/part/question.ts';
+
+export const questionKinds: readonly AnyQuestionKind[] = [positionQuestion as AnyQuestionKind];
