@@ -42,6 +42,11 @@ export const allCommands: readonly ListedCommand[] = [
     summary: 'Shows objects in detail, with their events',
     load: async () => describe,
   },
+  {
+    name: 'doctor',
+    summary: 'Finds out why Services do not work',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
   { name: 'apiserver', summary: 'Runs the API server alone', load: async () => apiserver },
   { name: 'controllers', summary: 'Runs the controllers alone', load: async () => controllers },
   {

@@ -1,0 +1,31 @@
+// A diagnosis for programs. Its fields are promised: docs/reference/output-doctor.md.
+import type { Snapshot, Unread } from '../snapshot/snapshot.ts';
+import type { Finding, Severity } from './check.ts';
+import type { Diagnosis, SkippedCheck } from './diagnose.ts';
+import { countSeverities } from './render-diagnosis.ts';
+
+export type DiagnosisObject = {
+  readonly apiVersion: 'fairlead.dev/v1';
+  readonly kind: 'Diagnosis';
+  /** Of the cluster's objects; absent when they could not be read at one moment, and for manifests. */
+  readonly resourceVersion?: string;
+  readonly summary: Readonly<Record<Severity, number>> & { readonly services: number };
+  readonly findings: readonly Finding[];
+  readonly skippedChecks: readonly SkippedCheck[];
+  readonly unread: readonly Unread[];
+};
+
+export function diagnosisObject(
+  { services, findings, skipped }: Diagnosis,
+  { revision, unread }: Snapshot,
+): DiagnosisObject {
+  return {
+    apiVersion: 'fairlead.dev/v1',
+    kind: 'Diagnosis',
+    ...(revision === undefined ? {} : { resourceVersion: revision }),
+    summary: { services, ...countSeverities(findings) },
+    findings,
+    skippedChecks: skipped,
+    unread,
+  };
+}

@@ -1,0 +1,42 @@
+// Broken clusters, each with the code that must come first, and healthy ones, which must have no finding above `info`.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Diagnosis, diagnose } from '../../src/doctor/diagnose.ts';
+import { clusterSettings } from '../../src/snapshot/cluster-settings.ts';
+import { brokenSelectors } from './doctor/broken-selectors.ts';
+import type { BrokenCase } from './doctor/case.ts';
+import { clusterOf } from './doctor/cluster-of.ts';
+import { healthyClusters } from './doctor/healthy-clusters.ts';
+
+const nowMs = Date.parse('2026-11-19T12:00:00Z');
+
+function diagnosed(objects: string): Diagnosis {
+  const index = clusterOf(objects);
+  return diagnose({ index, settings: clusterSettings(index), scope: { isLive: true, nowMs } });
+}
+
+const brokenClusters: readonly BrokenCase[] = [...brokenSelectors];
+
+for (const { name, objects, code, also = [], fix } of brokenClusters) {
+  test(`diagnose() finds ${code}: ${name}`, () => {
+    const { findings } = diagnosed(objects);
+    const serious = findings.filter(({ severity }) => severity !== 'info');
+    const texts = findings.map((one) => `${one.code} ${one.severity}: ${one.message}`);
+    assert.equal(findings[0]?.code, code, texts.join('\n'));
+    const codes = [...new Set(serious.map((one) => one.code))].sort();
+    assert.deepEqual(codes, [...new Set([code, ...also])].sort(), texts.join('\n'));
+    if (fix !== undefined)
+      assert.ok(findings[0]?.fix?.command?.includes(fix), findings[0]?.fix?.command);
+  });
+}
+
+for (const { name, objects } of healthyClusters) {
+  test(`diagnose() finds nothing above info: ${name}`, () => {
+    const { findings } = diagnosed(objects);
+    const serious = findings.filter(({ severity }) => severity !== 'info');
+    assert.deepEqual(
+      serious.map((one) => `${one.code} ${one.severity}: ${one.message}`),
+      [],
+    );
+  });
+}
