@@ -53,6 +53,16 @@ for (const [name, blocker] of Object.entries(blockers)) {
   });
 }
 
+test('watchStalls() starts its thread at once where that is wanted', async () => {
+  const child = run(`
+    process.on('worker', () => process.stdout.write('started'));
+    const metrics = createMetrics();
+    const stop = watchStalls({ isLogged: true, metrics, start: 'at-once' });
+    setImmediate(stop);
+  `);
+  assert.equal(await all(child.stdout), 'started');
+});
+
 test('watchStalls() starts no thread before there is work, nor where nothing is logged', async () => {
   const threads = "readdirSync('/proc/self/task').length";
   const child = run(`

@@ -1,6 +1,6 @@
 // The stall watchdog: another thread detects when the event loop of this one is blocked, and logs the current work and the JavaScript stack.
-// Here it costs one timer. The thread takes about 9 MiB and 20 ms of another core to start, so it starts with the first work: an idle
-// program needs no watchdog.
+// Here it costs one timer. The thread takes about 9 MiB and 20 ms of another core to start, so by default it starts with the first work: an
+// idle program needs no watchdog.
 import { Worker } from 'node:worker_threads';
 import { workerUrl } from '../host/worker-url.ts';
 import { currentWork } from '../observe/current-work.ts';
@@ -10,6 +10,8 @@ import type { LogFlag } from './log-flag.ts';
 export type StallOptions = {
   readonly isLogged: boolean;
   readonly metrics: MetricsRegistry;
+  /** `at-once`: for programs whose first work is their heaviest, which the start of a thread would disturb (`preferSmallHeap`). */
+  readonly start?: 'with-first-work' | 'at-once';
 };
 
 export type StallWorkerData = {
@@ -28,12 +30,13 @@ const buckets = [1, 2.5, 5, 10, 30, 60, 120];
 export function watchStallsOf(
   { logLevel, stallWatchdog }: LogFlag,
   metrics: MetricsRegistry,
+  start: StallOptions['start'] = 'with-first-work',
 ): () => void {
-  return watchStalls({ isLogged: stallWatchdog && logLevel !== 'silent', metrics });
+  return watchStalls({ isLogged: stallWatchdog && logLevel !== 'silent', metrics, start });
 }
 
 /** Starts the watchdog; returns a function that stops it. */
-export function watchStalls({ isLogged, metrics }: StallOptions): () => void {
+export function watchStalls({ isLogged, metrics, start }: StallOptions): () => void {
   const stalls = metrics
     .histogram({
       name: 'fairlead_event_loop_stall_seconds',
@@ -49,9 +52,11 @@ export function watchStalls({ isLogged, metrics }: StallOptions): () => void {
   // A debugger stops this process on purpose, and the watchdog's inspector session would resume it.
   const isDebugged = process.execArgv.some((flag) => flag.startsWith('--inspect'));
   if (isLogged && !isDebugged) {
-    currentWork.beforeFirst = () => {
+    const startWatching = (): void => {
       worker = startWorker({ beats, thresholdMs: stallThresholdMs });
     };
+    if (start === 'at-once') startWatching();
+    else currentWork.beforeFirst = startWatching;
   }
   return () => {
     currentWork.beforeFirst = undefined;

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { test } from 'node:test';
 import { getHeapSpaceStatistics } from 'node:v8';
 import { Worker } from 'node:worker_threads';
-import { preferSmallHeap } from './free-memory.ts';
+import { freeMemory, preferSmallHeap } from './free-memory.ts';
 
 test('preferSmallHeap() limits new space also after a worker thread has started, which resets the flag', async (t) => {
   preferSmallHeap();
@@ -14,6 +14,29 @@ test('preferSmallHeap() limits new space also after a worker thread has started,
   fillNewSpace();
   assert.ok(newSpaceBytes() <= before);
 });
+
+const isGlibc = 'glibcVersionRuntime' in (process.report.getReport() as { header: object }).header;
+
+test('freeMemory() returns what was allocated outside of the heap and freed', {
+  skip: !isGlibc,
+}, () => {
+  const between = fillMalloc();
+  const before = process.memoryUsage.rss();
+  freeMemory();
+  assert.ok(before - process.memoryUsage.rss() > allocatedBytes / 2);
+  assert.ok(between.length > 0);
+});
+
+const allocatedBytes = 64 * 1024 * 1024;
+
+/** Returns buffers that remain in use, so that the memory between them does not go to the machine by itself. */
+function fillMalloc(): readonly Buffer[] {
+  const bytes = 16 * 1024;
+  const buffers = Array.from({ length: allocatedBytes / bytes }, () =>
+    Buffer.allocUnsafeSlow(bytes).fill(1),
+  );
+  return buffers.filter((_, at) => at % 64 === 63);
+}
 
 function newSpaceBytes(): number {
   const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');

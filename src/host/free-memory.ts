@@ -7,6 +7,7 @@
 // second compacts less.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { loadCLibrary, type NativeFunction } from './native.ts';
 
 /** For programs that run on every node, where memory matters more than throughput. Call it first, in the main thread. */
 export function preferSmallHeap(): void {
@@ -31,4 +32,21 @@ export function freeMemory(): void {
   // The first collection finds the half-empty pages, the second evacuates them.
   for (let times = 0; times < 2 && typeof collect === 'function'; times += 1) collect();
   setFlagsFromString('--no-optimize-for-size');
+  trimMalloc ??= declareTrim();
+  trimMalloc(0);
+}
+
+let trimMalloc: NativeFunction | undefined;
+
+/**
+ * glibc keeps what Node.js, OpenSSL and libuv have freed, scattered over the arenas of all threads: after the proxy has read 100,000
+ * endpoints, 40 MiB, of which 12 are in use. Other C libraries give memory back by themselves.
+ */
+function declareTrim(): NativeFunction {
+  try {
+    return loadCLibrary().declare('int malloc_trim(size_t pad)');
+  } catch {
+    // Without koffi, or without glibc: the memory stays with the process, which works all the same.
+    return () => 0;
+  }
 }

@@ -116,7 +116,7 @@ async function serve(
 ): Promise<void> {
   const caller = { transport, userAgent: `fairlead-proxy/${packageVersion}` };
   const metrics = createMetrics();
-  const stopWatching = watchStallsOf(flags, metrics);
+  const stopWatching = watchStallsOf(flags, metrics, 'at-once');
   try {
     await startProxy({ caller, config, modes: await loadAllModes(), log, metrics }, signal);
   } catch (error) {
