@@ -5,6 +5,7 @@ import type { User } from './access/user.ts';
 import type { Admission, AdmissionSteps } from './admission/admission.ts';
 import type { Resources } from './cache/resources.ts';
 import type { NodeCredentials } from './certificates/node-credentials.ts';
+import type { History } from './history/start-history.ts';
 import type { ClusterAddresses } from './kubernetes-service/cluster-addresses.ts';
 import type { Pace } from './limits/pace.ts';
 import type { StreamCount } from './limits/stream-count.ts';
@@ -44,6 +45,8 @@ export type ApiContext = {
   readonly partsChannel: PartsChannel;
   /** Authenticate this server to agents of nodes. */
   readonly nodeCredentials: () => NodeCredentials;
+  /** Earlier versions of objects; absent where none are kept. Set when the server has started. */
+  history?: History;
 };
 
 /** User, field manager and options of a write; the same for every attempt of one request. */

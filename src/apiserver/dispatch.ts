@@ -15,6 +15,8 @@ import {
 } from './discovery/empty-collections.ts';
 import type { Health } from './discovery/health.ts';
 import { isRoot, rootPaths } from './discovery/root-paths.ts';
+import { answerHistory } from './history/answer-history.ts';
+import { isHistoryRequest } from './history/kept-resources.ts';
 import { createPace, type Pace } from './limits/pace.ts';
 import {
   type ApiRequest,
@@ -179,6 +181,7 @@ function answerVirtual(
 ): Promise<ApiResponse> | ApiResponse {
   const { context } = parts;
   const { info } = allowed;
+  if (isHistoryRequest(info)) return answerHistory({ context, request: allowed.request, info });
   const { group, version, resource: plural, namespace } = info;
   const ofPart = servedPartKinds.find(
     (k) => k.group === group && k.version === version && k.plural === plural,

@@ -15,6 +15,7 @@ import type { User } from './access/user.ts';
 import type { AuditedRequest, Auditor } from './audit/auditor.ts';
 import type { Dispatch } from './dispatch.ts';
 import { answerStatus } from './encode/status.ts';
+import { accessOf } from './history/kept-resources.ts';
 import { createDeadlines, type Deadline, type Deadlines } from './limits/deadlines.ts';
 import { type Flow, NoSeat } from './limits/fair-queue.ts';
 import { followStream } from './limits/follow-stream.ts';
@@ -160,7 +161,7 @@ function identify(work: Work, pending: Pending): User {
   if (auditor !== undefined) pending.audited = beginAudit(auditor, pending, authenticated);
   // A client that impersonates a node does not connect from the node's address.
   const user = withoutSource(
-    impersonate({ request, user: authenticated, attributes: info, authorizer }),
+    impersonate({ request, user: authenticated, attributes: accessOf(info), authorizer }),
     authenticated,
   );
   if (user !== authenticated) pending.audited?.actsAs(user);
@@ -179,9 +180,10 @@ function beginAudit(
 }
 
 function checkAccess({ authorizer }: Work, { info, audited }: Pending, user: User): void {
-  const decision = authorizer.authorize(user, info);
+  const access = accessOf(info);
+  const decision = authorizer.authorize(user, access);
   audited?.decided(decision);
-  if (!decision.allowed) throw forbiddenAccess(user, info, decision.reason);
+  if (!decision.allowed) throw forbiddenAccess(user, access, decision.reason);
 }
 
 function checkWatches({ watches }: Gate, { name }: User, info: RequestInfo): void {

@@ -46,6 +46,7 @@ export type QueryOptions = {
 /** Never one that selects objects: `fieldSelector`, `labelSelector` and `watch` are for request-info.ts. */
 export type QueryOption =
   | 'allowWatchBookmarks'
+  | 'at'
   | 'command'
   | 'container'
   | 'continue'
@@ -65,6 +66,7 @@ export type QueryOption =
   | 'propagationPolicy'
   | 'resourceVersion'
   | 'resourceVersionMatch'
+  | 'revision'
   | 'sendInitialEvents'
   | 'sinceSeconds'
   | 'sinceTime'

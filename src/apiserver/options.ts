@@ -10,6 +10,7 @@ import type { AuditLog } from './audit/audit-log.ts';
 import type { AuditPolicy } from './audit/policy.ts';
 import type { Credentials } from './certificates/ensure-certificates.ts';
 import type { NodeTrust } from './certificates/node-credentials.ts';
+import type { HistoryOptions } from './history/start-history.ts';
 import type { Limits } from './limits/limits.ts';
 import type { Dial } from './proxy/forward.ts';
 import type { TokenOptions } from './tokens/create-tokens.ts';
@@ -50,6 +51,8 @@ export type ApiServerOptions = {
   readonly limits?: Limits;
   /** Absent: no audit log. */
   readonly audit?: { readonly policy: AuditPolicy; readonly log: AuditLog };
+  /** Absent: no history is kept. */
+  readonly history?: HistoryOptions;
   /** With several servers on one store. */
   readonly shared?: SharedStoreOptions;
 };

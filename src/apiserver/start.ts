@@ -13,9 +13,11 @@ import {
   defaultCompactionIntervalMs,
   startSharedCompaction,
 } from './compaction/shared-compaction.ts';
+import type { ApiContext } from './context.ts';
 import { createContext } from './create-context.ts';
 import { createRequestHandler } from './create-request-handler.ts';
 import type { Handler } from './handle.ts';
+import { type History, startHistory } from './history/start-history.ts';
 import { bootstrap } from './kubernetes-service/bootstrap.ts';
 import { ensureClusterInfo } from './kubernetes-service/cluster-info.ts';
 import type { BootstrapObject } from './kubernetes-service/objects.ts';
@@ -89,12 +91,15 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     if (store.isSoleWriter) await store.compact(context.resources.revision());
     context.resources.forgetHistory();
   }
+  const history = await recordHistory(options, context);
   const stopCompaction = startCompactor(options);
   const stopRepair = startServiceReconciler({ context, servers, repair, log });
   const maxMs = options.signingDurationMs ?? maxCertificateMs;
   const stopSigning = keepSigning({ context, credentials: () => credentials, log, maxMs });
-  const range = options.nodePorts;
-  const stopNodePorts = startNodePortRepair({ context, nodePorts, range, log, metrics });
+  const stopNodePorts = startNodePortRepair({
+    ...{ context, nodePorts, log, metrics },
+    range: options.nodePorts,
+  });
   return {
     address: server.address,
     handle,
@@ -112,8 +117,18 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       stopCompaction();
       await stopNodePorts();
       await server.drain();
+      await history?.close();
     },
   };
+}
+
+async function recordHistory(
+  { history, now, log }: ApiServerOptions,
+  context: ApiContext,
+): Promise<History | undefined> {
+  if (history === undefined) return undefined;
+  context.history = await startHistory({ ...history, resources: context.resources, now, log });
+  return context.history;
 }
 
 function startCompactor({ store, now, log, shared }: ApiServerOptions): () => void {

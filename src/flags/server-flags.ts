@@ -10,6 +10,7 @@ import {
 } from '../apiserver/certificates/ensure-certificates.ts';
 import { writeKubeconfig } from '../apiserver/certificates/kubeconfig-file.ts';
 import { startRenewal } from '../apiserver/certificates/renew-certificates.ts';
+import type { HistoryOptions } from '../apiserver/history/start-history.ts';
 import type { ApiServerOptions } from '../apiserver/options.ts';
 import { type ApiServer, startApiServer } from '../apiserver/start.ts';
 import { TokenFileError } from '../apiserver/tokens/follow-token-file.ts';
@@ -40,6 +41,7 @@ import {
 } from './encryption-flags.ts';
 import { addEtcdFlags, type EtcdFlags, openEtcd, sharedStore } from './etcd-flags.ts';
 import { followStorage } from './follow-storage.ts';
+import { addHistoryFlags, type HistoryFlags, historyOf } from './history-flags.ts';
 import { addLimitFlags, type LimitFlags, limitsOf } from './limit-flags.ts';
 import { addLogFlag, type LogFlag } from './log-flag.ts';
 import { packageVersion } from './package-version.ts';
@@ -50,6 +52,7 @@ export type ServerFlags = AccessFlags &
   EtcdFlags &
   EncryptionFlags &
   LimitFlags &
+  HistoryFlags &
   LogFlag &
   AuditFlags & {
     readonly dataDir: string;
@@ -113,7 +116,7 @@ export function addServerFlags(command: Command, defaults: ServerDefaults): Comm
         .default('lease'),
     );
   const withFlags = addAuditFlags(
-    addLimitFlags(addAccessFlags(addEncryptionFlags(addEtcdFlags(command)))),
+    addLimitFlags(addHistoryFlags(addAccessFlags(addEncryptionFlags(addEtcdFlags(command))))),
   );
   return addLogFlag(withFlags, defaults.logLevel);
 }
@@ -159,7 +162,10 @@ export async function startFromFlags(
     (await openDirectory(dataDir, world));
   const store = withEncryption(plain, encryption, flags);
   try {
-    const started = await startOn(store, { flags, dataDir, log, metrics, world, audit, location });
+    const started = await startOn(store, {
+      ...{ flags, dataDir, log, metrics, world, audit, location },
+      history: historyOf(flags, dataDir, encryption),
+    });
     const restoreHeapGrowth = relaxHeapGrowth();
     const stopWatching = watchStallsOf(flags, metrics);
     const stopReload = encryption?.follow(started.server.rereadStored);
@@ -210,11 +216,12 @@ type Setting = {
   readonly world: World;
   readonly audit: OpenAudit | undefined;
   readonly location: ServerNetwork;
+  readonly history: HistoryOptions | undefined;
 };
 
 async function startOn(
   store: Store,
-  { flags, dataDir, log, metrics, world, audit, location }: Setting,
+  { flags, dataDir, log, metrics, world, audit, location, history }: Setting,
 ): Promise<Omit<StartedServer, 'gone'>> {
   const { serverNames = [], ...connections } = location;
   const serviceCidrs = flags.serviceClusterIpRange;
@@ -248,6 +255,7 @@ async function startOn(
     ...(flags.etcdServers === undefined ? {} : { shared: sharedStore(flags) }),
     ...connections,
     ...(audit === undefined ? {} : { audit }),
+    ...(history === undefined ? {} : { history }),
     ...(await accessOptions(flags, { dataDir, cwd: world.cwd() })),
   });
   const url = `https://${bracketed(clientAddress(flags.bindAddress))}:${server.address.port}`;

@@ -1,9 +1,12 @@
 // Turns one object change with what was reserved for it into one store transaction.
 import type { KubeObject } from '../../meta/object.ts';
 import type { Compare, Write } from '../../storage/store.ts';
+import type { User } from '../access/user.ts';
 import type { Cached } from '../cache/resource-cache.ts';
 import type { Resource } from '../cache/resources.ts';
+import { resourceOfKey } from '../cache/stored-object.ts';
 import type { ApiContext } from '../context.ts';
+import { isKept } from '../history/kept-resources.ts';
 import type { Reservation } from './reservation.ts';
 
 export type Commit = {
@@ -14,6 +17,8 @@ export type Commit = {
   /** Absent to remove the object. */
   readonly object?: KubeObject;
   readonly reservation: Reservation;
+  /** Whose request it is; absent for the server's own. */
+  readonly user?: User;
 };
 
 /** `conflict`: another write changed the object or allocated what was reserved; read again and retry. */
@@ -25,7 +30,7 @@ export type Committed =
 export const nothingReserved: Reservation = { compare: [], write: [] };
 
 export async function commit(
-  context: Pick<ApiContext, 'store' | 'resources'>,
+  context: Pick<ApiContext, 'store' | 'resources' | 'history'>,
   change: Commit,
 ): Promise<Committed> {
   const { resource, key, revision, object, reservation } = change;
@@ -40,6 +45,8 @@ export async function commit(
   if (!outcome.committed) {
     return { conflict: outcome.failed.some((f) => f.key === key) ? 'object' : 'reservation' };
   }
+  if (context.history !== undefined && change.user !== undefined && isKept(resourceOfKey(key)))
+    context.history.noteUser(outcome.revision, change.user.name);
   if (object === undefined) return { removed: true };
   const cached = cache.getReadable(key);
   if (cached?.revision === outcome.revision) return { cached };

@@ -40,7 +40,7 @@ const maxPrefixLength = 58;
 /** What creating needs of the server. */
 type CreateContext = Pick<
   ApiContext,
-  'store' | 'resources' | 'reserve' | 'newUid' | 'randomSuffix'
+  'store' | 'resources' | 'reserve' | 'newUid' | 'randomSuffix' | 'history'
 >;
 
 export async function createObject(
@@ -95,6 +95,7 @@ async function tryCreate(
     revision: 0,
     object: stored,
     reservation,
+    user: write.user,
   });
   return 'cached' in outcome ? view(outcome.cached) : {};
 }

@@ -2,6 +2,7 @@
 import type { AnyKind } from '../../kinds/definition.ts';
 import { conflict, notFound, serviceUnavailable } from '../../meta/api-error.ts';
 import { groupResource, type KubeObject } from '../../meta/object.ts';
+import type { User } from '../access/user.ts';
 import type { Cached } from '../cache/resource-cache.ts';
 import type { Resource } from '../cache/resources.ts';
 import type { ApiContext } from '../context.ts';
@@ -19,6 +20,8 @@ export type DeleteRequest = {
   readonly admit: () => void;
   /** Milliseconds. */
   readonly now: number;
+  /** Absent for the server's own deletes. */
+  readonly user?: User;
 };
 
 export type Deleted = {
@@ -69,6 +72,7 @@ async function tryDelete(
       revision,
       object: marked,
       reservation: nothingReserved,
+      ...by(request),
     });
     if (!('cached' in outcome)) return undefined;
     // Watchers see kinds with a grace period marked before they are removed, also when the period is zero.
@@ -76,10 +80,15 @@ async function tryDelete(
   }
   const reserve = context.reserve.get(groupResource(definition.group, definition.plural));
   const reservation = reserve?.({ definition, before: live.object, dryRun }) ?? nothingReserved;
-  const outcome = await commit(context, { resource, key, revision, reservation });
+  const outcome = await commit(context, {
+    ...{ resource, key, revision, reservation },
+    ...by(request),
+  });
   if (!('removed' in outcome)) return undefined;
   return { cached: view(asIfWritten(resource, key, marked, revision)), removed: true };
 }
+
+const by = ({ user }: DeleteRequest) => (user === undefined ? {} : { user });
 
 type PreconditionCheck = Pick<DeleteRequest, 'resource' | 'name' | 'options'>;
 

@@ -113,6 +113,7 @@ async function tryUpdate(
     revision: stored.revision,
     object,
     reservation,
+    user: write.user,
   });
   return 'cached' in outcome ? { cached: view(outcome.cached), created: false } : undefined;
 }
@@ -307,7 +308,10 @@ async function remove(
   const reserve = context.reserve.get(groupResource(definition.group, definition.plural));
   const reservation =
     reserve?.({ definition, before: stored.object, dryRun: write.dryRun }) ?? nothingReserved;
-  const outcome = await commit(context, { resource, key, revision: stored.revision, reservation });
+  const outcome = await commit(context, {
+    ...{ resource, key, revision: stored.revision, reservation },
+    user: write.user,
+  });
   if (!('removed' in outcome)) return undefined;
   const last = definition.storedAs?.toStored(after) ?? after;
   const cached = resource.view(asIfWritten(resource, key, last, stored.revision));

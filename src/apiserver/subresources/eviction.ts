@@ -69,6 +69,7 @@ export async function evict(call: Call): Promise<ApiResponse> {
     // The Eviction was admitted in place of the delete.
     admit() {},
     now: context.now(),
+    user: call.user,
   });
   return answerStatus(request, 201, {
     kind: 'Status',

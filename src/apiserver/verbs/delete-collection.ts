@@ -43,6 +43,7 @@ export async function removeCollection(call: Call): Promise<ApiResponse> {
         dryRun,
         admit: () => admitDelete(call, { name, namespace, dryRun }),
         now: context.now(),
+        user: call.user,
       });
     } catch (error) {
       if (!isNotFound(error)) throw error;

@@ -21,6 +21,7 @@ export async function remove(call: Call): Promise<ApiResponse> {
     dryRun,
     admit: () => admitDelete(call, { name: info.name, namespace, dryRun }),
     now: context.now(),
+    user: call.user,
   });
   // As upstream for a client that uses the older form of propagationPolicy.
   const status = !deleted.removed && options.orphanDependents === false ? 202 : 200;

@@ -43,6 +43,7 @@ export type MemoryServerOptions = {
     | 'audit'
     | 'serviceNodePort'
     | 'publishesEndpoints'
+    | 'history'
   >;
 };
 
