@@ -1,7 +1,7 @@
 // The reference model: what must happen to a packet, by the state and the mode's traits alone. Every mode is tested against it.
 import { compareAddresses, isLoopback, parseAddress } from '../../ip/address.ts';
 import { isInRange } from '../../ip/cidr.ts';
-import type { Endpoint, LocalTraffic, NodeState, ProxyState, ServicePort } from '../model/state.ts';
+import type { LocalTraffic, NodeState, ProxyState, ServicePort } from '../model/state.ts';
 import type { ModeTraits } from '../modes/mode.ts';
 import type { Destination, Packet, Verdict } from './packet.ts';
 
@@ -91,10 +91,8 @@ function judgeTarget(
     return isAllowed || !traits.checksSourceRangesWithoutEndpoints ? reject : drop;
   }
   if (!isAllowed) return drop;
-  const { endpoints, isMasqueraded } =
-    entrance === 'cluster-ip'
-      ? internalRoute(node, port, packet)
-      : externalRoute(node, port, packet);
+  const { set, isMasqueraded } = routeOf(node, { port, entrance }, packet);
+  const endpoints = set === 'local' ? port.localEndpoints : port.clusterEndpoints;
   if (endpoints.length === 0) return traits.noLocalEndpoint === 'drop' ? drop : reject;
   const isRelayed = traits.relayedProtocols.includes(packet.protocol);
   const destinations = endpoints.map(({ ip, port }) => ({
@@ -113,32 +111,43 @@ function mayUseBalancer(port: ServicePort, { source }: Packet): boolean {
   return port.sourceRanges.some((range) => isInRange(source, range));
 }
 
-type Route = { readonly endpoints: readonly Endpoint[]; readonly isMasqueraded: boolean };
+/** Which of the port's endpoints a connection may use, and whether its source becomes the node's address. */
+export type Route = { readonly set: 'cluster' | 'local'; readonly isMasqueraded: boolean };
+
+type RoutedPort = Pick<ServicePort, 'internalPolicy' | 'externalPolicy'>;
+type RoutedPacket = Pick<Packet, 'source' | 'inputInterface' | 'isFromNode'>;
+type RoutingNode = Pick<NodeState, 'localTraffic' | 'masqueradeAll'>;
+
+export function routeOf(
+  node: RoutingNode,
+  { port, entrance }: { readonly port: RoutedPort; readonly entrance: Entrance },
+  packet: RoutedPacket,
+): Route {
+  return entrance === 'cluster-ip'
+    ? internalRoute(node, port, packet)
+    : externalRoute(node, port, packet);
+}
 
 /** To a cluster IP: the internal policy chooses the endpoints, and only pods keep their address (KPX-14, KPX-19, KPX-20). */
-function internalRoute(node: NodeState, port: ServicePort, packet: Packet): Route {
+function internalRoute(node: RoutingNode, port: RoutedPort, packet: RoutedPacket): Route {
   const isFromOutside =
     node.localTraffic.kind !== 'unknown' && !isFromPod(node.localTraffic, packet);
   return {
-    endpoints: port.internalPolicy === 'Local' ? port.localEndpoints : port.clusterEndpoints,
+    set: port.internalPolicy === 'Local' ? 'local' : 'cluster',
     isMasqueraded: node.masqueradeAll || isFromOutside,
   };
 }
 
 /** KPX-15, KPX-17, KPX-18: policy Local does not restrict traffic of this node and its pods. */
-function externalRoute(node: NodeState, port: ServicePort, packet: Packet): Route {
-  if (port.externalPolicy === 'Cluster') {
-    return { endpoints: port.clusterEndpoints, isMasqueraded: true };
-  }
-  if (isFromPod(node.localTraffic, packet)) {
-    return { endpoints: port.clusterEndpoints, isMasqueraded: false };
-  }
-  if (packet.isFromNode) return { endpoints: port.clusterEndpoints, isMasqueraded: true };
-  return { endpoints: port.localEndpoints, isMasqueraded: false };
+function externalRoute(node: RoutingNode, port: RoutedPort, packet: RoutedPacket): Route {
+  if (port.externalPolicy === 'Cluster') return { set: 'cluster', isMasqueraded: true };
+  if (isFromPod(node.localTraffic, packet)) return { set: 'cluster', isMasqueraded: false };
+  if (packet.isFromNode) return { set: 'cluster', isMasqueraded: true };
+  return { set: 'local', isMasqueraded: false };
 }
 
 /** By range or by interface; without configuration nothing counts as from a pod (KPX-22). */
-function isFromPod(local: LocalTraffic, { source, inputInterface }: Packet): boolean {
+function isFromPod(local: LocalTraffic, { source, inputInterface }: RoutedPacket): boolean {
   switch (local.kind) {
     case 'unknown':
       return false;

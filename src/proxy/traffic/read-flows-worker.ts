@@ -1,0 +1,66 @@
+// Lists the kernel's connections on a thread of its own, which lives for one measurement: a large table takes seconds to list.
+import { readFileSync } from 'node:fs';
+import { parentPort, workerData } from 'node:worker_threads';
+import { insideNamespace } from '../../host/namespaces.ts';
+import { type FlowScan, openFlowScan } from '../../host/netlink/scan-flows.ts';
+import type { Family } from '../model/state.ts';
+import { createFlowCounter, type FlowCount } from './count-flows.ts';
+import type { FlowTargets } from './targets.ts';
+
+export type FlowReading = {
+  readonly families: readonly Family[];
+  readonly targets: FlowTargets;
+  /** Absent: that of this process. */
+  readonly namespacePath?: string;
+};
+
+export type FlowReply =
+  | { readonly kind: 'listed' }
+  | {
+      readonly kind: 'counted';
+      readonly rows: readonly FlowCount[];
+      readonly isPartial: boolean;
+      readonly isAccounting: boolean;
+    }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** Seen by this thread: that of its own network namespace. */
+const accountingSetting = '/proc/sys/net/netfilter/nf_conntrack_acct';
+
+const { families, targets, namespacePath } = workerData as FlowReading;
+const counter = createFlowCounter(targets);
+let scan: FlowScan | undefined;
+
+function reply(message: FlowReply): void {
+  parentPort?.postMessage(message);
+}
+
+function list(visit: typeof counter.first): void {
+  scan ??= openFlowScan(namespacePath === undefined ? {} : { namespacePath });
+  for (const family of families) scan.scan(family, visit);
+}
+
+parentPort?.on('message', (listing: 'first' | 'second') => {
+  try {
+    list(counter[listing]);
+    if (listing === 'first') return reply({ kind: 'listed' });
+    reply({ kind: 'counted', ...counter.counts(), isAccounting: isAccounting() });
+  } catch (error) {
+    reply({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
+  }
+});
+
+function isAccounting(): boolean {
+  try {
+    return readSetting().trim() !== '0';
+  } catch (error) {
+    // Kernels without the setting count nothing.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}
+
+function readSetting(): string {
+  const read = (): string => readFileSync(accountingSetting, 'utf8');
+  return namespacePath === undefined ? read() : insideNamespace(namespacePath, read);
+}

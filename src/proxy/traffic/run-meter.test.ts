@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { createFakeClock } from '../../host/fake-clock.ts';
+import { exampleServicePort, exampleState, localEndpoint } from '../model/example-state.ts';
+import type { ProxyState } from '../model/state.ts';
+import type { FlowCount } from './count-flows.ts';
+import type { ReadFlowsOptions } from './read-flows.ts';
+import type { RelayedConnections } from './relayed.ts';
+import { createTrafficMeter, type MeterOptions } from './run-meter.ts';
+
+const row: FlowCount = {
+  ...{ targetPort: 0, set: 'cluster', ip: localEndpoint.ip, port: localEndpoint.port },
+  ...{ tracked: 1, open: 1, unanswered: 0, opened: 1, bytesIn: 0, bytesOut: 0 },
+  ...{ uncounted: 0, clients: 1, busiest: [] },
+};
+
+function start(parts: Partial<MeterOptions> & { readonly listingMs?: number } = {}) {
+  const clock = createFakeClock();
+  const stop = new AbortController();
+  const readings: ReadFlowsOptions[] = [];
+  const { listingMs: busyMs = 0 } = parts;
+  const states: readonly ProxyState[] = [exampleState([exampleServicePort()])];
+  const meter = createTrafficMeter(
+    {
+      ...{ clock, node: 'n1', mode: 'nftables', choice: 'even' },
+      states: () => states,
+      nodeAddresses: () => ['127.0.0.1'],
+      relayedProtocols: [],
+      relayed: async () => [],
+      readFlows: async (options) => {
+        readings.push(options);
+        await options.wait();
+        return { rows: [row], isPartial: false, isAccounting: true, intervalMs: 1000, busyMs };
+      },
+      ...parts,
+    },
+    stop.signal,
+  );
+  return { clock, meter, readings, stop };
+}
+
+describe('createTrafficMeter()', () => {
+  it('measures nothing until it is requested', async () => {
+    const { clock, readings } = start();
+    await clock.advance(60_000);
+    assert.equal(readings.length, 0);
+    assert.equal(clock.waiting(), 0);
+  });
+  it('answers all who ask meanwhile, and shortly after, with one measurement', async () => {
+    const { clock, meter, readings } = start();
+    const requested = [meter.measure({}), meter.measure({ namespace: 'other' })];
+    await clock.advance(1000);
+    requested.push(meter.measure({}));
+    const [all, other, later] = await Promise.all(requested);
+    assert.equal(readings.length, 1);
+    assert.equal(all?.ports.length, 1);
+    assert.equal(other?.ports.length, 0);
+    assert.equal(later?.ports.length, 1);
+  });
+  it('measures at most every two seconds, and less often when listing takes long', async () => {
+    for (const [listingMs, expected] of [
+      [0, 10],
+      [1000, 2],
+    ] as const) {
+      const { clock, meter, readings } = start({ listingMs });
+      for (let n = 0; n < 2000; n += 1) {
+        void meter.measure({});
+        await clock.advance(10);
+      }
+      assert.equal(readings.length, expected, `${listingMs} ms`);
+    }
+  });
+  it('fails with the reason, and tries again after the pause', async () => {
+    let isBroken = true;
+    const { clock, meter } = start({
+      readFlows: async () => {
+        if (isBroken) throw new Error('Cannot list connections: EPERM');
+        return { rows: [], isPartial: false, isAccounting: false, intervalMs: 1, busyMs: 0 };
+      },
+    });
+    await assert.rejects(meter.measure({}), /EPERM/);
+    isBroken = false;
+    await assert.rejects(meter.measure({}), /EPERM/);
+    await clock.advance(1000);
+    assert.equal((await meter.measure({})).bytesCounted, 'no');
+  });
+  it('does not list the kernel for what the mode relays', async () => {
+    let opened = 0;
+    const relayed = async (): Promise<readonly RelayedConnections[]> => {
+      opened += 3;
+      const { key } = exampleServicePort();
+      return [
+        {
+          ...{ family: 'IPv4', portKey: key, set: 'cluster', ip: '10.244.1.11', port: 9376 },
+          ...{ open: 0, opened, bytesIn: 0, bytesOut: 0 },
+        },
+      ];
+    };
+    const { clock, meter, readings } = start({ relayed, relayedProtocols: ['TCP', 'UDP'] });
+    const requested = meter.measure({});
+    await clock.advance(1000);
+    const { ports, intervalMs } = await requested;
+    assert.equal(readings.length, 0);
+    assert.equal(intervalMs, 1000);
+    assert.equal(ports[0]?.endpoints[0]?.opened, 3);
+  });
+  it('answers before the first write with nothing', async () => {
+    const { clock, meter } = start({ states: () => [] });
+    const requested = meter.measure({});
+    await clock.advance(1000);
+    assert.deepEqual((await requested).ports, []);
+  });
+});

@@ -1,0 +1,136 @@
+// Measures the traffic of Services on request. One measurement serves all requests that come meanwhile, and there is a pause after
+// it that grows with the size of the kernel's table. Nothing runs otherwise.
+import { type Clock, sleep } from '../../host/clock.ts';
+import { yieldWhenDue } from '../../host/yield-when-due.ts';
+import type { NodeTraffic } from '../../kinds/part/traffic.ts';
+import type { ProxyState } from '../model/state.ts';
+import {
+  bytesCounted,
+  type NumberedPort,
+  portTraffic,
+  selectPorts,
+  type TrafficFilter,
+} from './node-traffic.ts';
+import type { CountedFlows, ReadFlowsOptions } from './read-flows.ts';
+import { countRelayed, type RelayedConnections, relayedPortKey } from './relayed.ts';
+import { addTarget, type FlowTargets, makeTargets } from './targets.ts';
+
+export type MeterOptions = {
+  readonly clock: Clock;
+  readonly node: string;
+  readonly mode: string;
+  readonly choice: NodeTraffic['choice'];
+  /** Of each family, as last written; empty before the first write. */
+  readonly states: () => readonly ProxyState[];
+  /** All addresses of this machine. */
+  readonly nodeAddresses: () => Iterable<string>;
+  /** Protocols that the mode relays itself: the kernel knows only the way to the relay. */
+  readonly relayedProtocols: readonly string[];
+  readonly relayed: () => Promise<readonly RelayedConnections[]>;
+  readonly readFlows: (options: ReadFlowsOptions) => Promise<CountedFlows>;
+};
+
+export type TrafficMeter = {
+  /** Rejects where connections cannot be counted, with the reason. */
+  readonly measure: (filter: TrafficFilter) => Promise<NodeTraffic>;
+};
+
+type Measured = Omit<NodeTraffic, 'omittedPorts'>;
+
+/** Between the two listings. */
+const intervalMs = 1000;
+/** Between the end of a measurement and the start of the next. */
+const minPauseMs = 1000;
+/** Listing takes at most a tenth of a processor. */
+const pauseFactor = 9;
+
+export function createTrafficMeter(options: MeterOptions, signal: AbortSignal): TrafficMeter {
+  const { clock } = options;
+  /** Until the pause after it has passed. */
+  let current: Promise<Measured> | undefined;
+
+  const start = async (): Promise<Measured> => {
+    let busyMs = 0;
+    try {
+      const result = await measureOnce(options, signal);
+      busyMs = result.busyMs;
+      return result.measured;
+    } finally {
+      const pauseMs = Math.max(minPauseMs, busyMs * pauseFactor);
+      void sleep(clock, pauseMs, signal).then(() => {
+        current = undefined;
+      });
+    }
+  };
+  return {
+    async measure(filter) {
+      current ??= start();
+      return selectPorts(await current, filter);
+    },
+  };
+}
+
+type Numbered = { readonly targets: FlowTargets; readonly ports: readonly NumberedPort[] };
+
+async function measureOnce(
+  options: MeterOptions,
+  signal: AbortSignal,
+): Promise<{ readonly measured: Measured; readonly busyMs: number }> {
+  const { clock, node, mode, choice, relayed, relayedProtocols } = options;
+  const states = options.states();
+  const families = states.map((state) => state.node.family);
+  const { targets, ports } = await numberPorts(options, states);
+  const wait = (): Promise<void> => sleep(clock, intervalMs, signal);
+  const startedAt = clock.now();
+  const before = await relayed();
+  const flows: CountedFlows =
+    ports.length === 0
+      ? await wait().then(() => ({ ...noFlows, intervalMs: clock.now() - startedAt }))
+      : await options.readFlows({ families, targets, now: clock.now, wait });
+  const after = relayedProtocols.length === 0 ? [] : await relayed();
+  const ofRelays = countRelayed({ before, after, ports: relayedPorts(states, after) });
+  const measured: Measured = {
+    ...{ node, mode, choice },
+    intervalMs: flows.intervalMs,
+    bytesCounted: ports.length === 0 ? 'yes' : bytesCounted(flows.isAccounting, flows.rows),
+    ports: [...portTraffic({ ports, counts: flows.rows }), ...portTraffic(ofRelays)],
+    isPartial: flows.isPartial,
+  };
+  return { measured, busyMs: flows.busyMs };
+}
+
+const noFlows: Omit<CountedFlows, 'intervalMs'> = {
+  ...{ rows: [], isPartial: false, isAccounting: true, busyMs: 0 },
+};
+
+/** Those that the kernel forwards itself. Ten thousand Services are numbered in slices. */
+async function numberPorts(
+  { nodeAddresses, relayedProtocols }: MeterOptions,
+  states: readonly ProxyState[],
+): Promise<Numbered> {
+  const ofStates = states.flatMap(({ node }) => node.nodeIPs);
+  const targets = makeTargets(new Set([...nodeAddresses(), ...ofStates]));
+  const ports: NumberedPort[] = [];
+  for (const state of states) {
+    for (const port of state.ports.values()) {
+      if (relayedProtocols.includes(port.protocol)) continue;
+      addTarget(targets, port, state.node);
+      ports.push({ family: state.node.family, port });
+      await yieldWhenDue();
+    }
+  }
+  return { targets, ports };
+}
+
+/** Only those that are needed: nothing is copied at ten thousand Services. */
+function relayedPorts(
+  states: readonly ProxyState[],
+  connections: readonly RelayedConnections[],
+): ReadonlyMap<string, NumberedPort> {
+  const found = new Map<string, NumberedPort>();
+  for (const { family, portKey } of connections) {
+    const port = states.find(({ node }) => node.family === family)?.ports.get(portKey);
+    if (port !== undefined) found.set(relayedPortKey(family, portKey), { family, port });
+  }
+  return found;
+}
