@@ -35,7 +35,7 @@ const mayImport: Record<string, readonly string[]> = {
   flags: [...parts, 'client', ...leaves, ...edges],
   join: ['flags', ...parts, 'client', ...leaves, ...edges],
   up: ['flags', ...parts, 'client', ...leaves, ...edges],
-  snapshot: ['controllers', 'client', ...leaves, ...edges],
+  snapshot: ['controllers', 'node', 'apiserver', 'client', ...leaves, ...edges],
   trace: ['snapshot', ...parts, 'client', ...leaves, ...edges],
   'what-if': ['trace', 'snapshot', ...parts, 'client', ...leaves, ...edges],
   doctor: ['what-if', 'trace', 'snapshot', ...parts, 'client', ...leaves, ...edges],

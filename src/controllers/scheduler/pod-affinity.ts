@@ -59,7 +59,7 @@ function hasMatch(
 }
 
 function violatesExistingAntiAffinity(pod: Pod, candidate: NodeState, cluster: Cluster): boolean {
-  return cluster.nodes.some((other) =>
+  return nodesWithAntiAffinity(cluster).some((other) =>
     other.pods.some((there) =>
       (requiredOf('podAntiAffinity', there) ?? []).some((term) => {
         const value = labelOf(candidate, term.topologyKey);
@@ -68,6 +68,32 @@ function violatesExistingAntiAffinity(pod: Pod, candidate: NodeState, cluster: C
       }),
     ),
   );
+}
+
+/** By cluster: every candidate needs them. */
+const knownNodes = new WeakMap<Cluster, readonly NodeState[]>();
+
+/** The nodes with pods that keep others away, and only those pods: few have such terms. */
+function nodesWithAntiAffinity(cluster: Cluster): readonly NodeState[] {
+  const known = knownNodes.get(cluster);
+  if (known !== undefined) return known;
+  const found = cluster.nodes.flatMap(({ node, pods }) => {
+    const excluding = podsWithAntiAffinity(pods);
+    return excluding.length === 0 ? [] : [{ node, pods: excluding }];
+  });
+  knownNodes.set(cluster, found);
+  return found;
+}
+
+/** By list of pods, which stays the same while its node does not change. */
+const knownPods = new WeakMap<readonly Pod[], readonly Pod[]>();
+
+function podsWithAntiAffinity(pods: readonly Pod[]): readonly Pod[] {
+  const known = knownPods.get(pods);
+  if (known !== undefined) return known;
+  const found = pods.filter((pod) => (requiredOf('podAntiAffinity', pod) ?? []).length > 0);
+  knownPods.set(pods, found);
+  return found;
 }
 
 /** Weights of matching affinity terms minus those of anti-affinity terms. */

@@ -1,18 +1,36 @@
 // Requested and allocatable resources, and host ports.
+import type { Node } from '../../kinds/node/types.ts';
 import type { ContainerPort } from '../../kinds/pod/container.ts';
 import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
 import { type Quantities, quantitiesOf, requestsOf, sum } from '../../kinds/pod/requests.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { NodeState } from './cluster.ts';
 
+/** By list of pods: a node is looked at for many pods before its own change. */
+const knownTotals = new WeakMap<readonly Pod[], Quantities>();
+
 /** One map for all pods, because nodes have many. */
 function totalOf(pods: readonly Pod[]): Quantities {
+  const known = knownTotals.get(pods);
+  if (known !== undefined) return known;
   const total = new Map<string, number>();
   for (const pod of pods) {
     for (const [name, quantity] of requestsOf(pod))
       total.set(name, (total.get(name) ?? 0) + quantity);
   }
+  knownTotals.set(pods, total);
   return total;
+}
+
+/** By node: every pod compares. */
+const knownOffers = new WeakMap<Node, Quantities>();
+
+function offeredBy(node: Node): Quantities {
+  const known = knownOffers.get(node);
+  if (known !== undefined) return known;
+  const offered = quantitiesOf(node.status.allocatable ?? node.status.capacity);
+  knownOffers.set(node, offered);
+  return offered;
 }
 
 /** Without an allocatable quantity these count as unlimited, any other resource as absent. */
@@ -20,8 +38,7 @@ const assumedPlenty = new Set(['cpu', 'memory', 'ephemeral-storage', 'pods']);
 
 /** Upstream's messages for the resources that the node lacks. */
 export function shortages(pod: Pod, { node, pods }: NodeState): readonly string[] {
-  const { allocatable, capacity } = node.status;
-  const has = quantitiesOf(allocatable ?? capacity);
+  const has = offeredBy(node);
   const used = totalOf(pods);
   const maxPods = has.get('pods');
   const tooMany =
@@ -40,7 +57,7 @@ export function shortages(pod: Pod, { node, pods }: NodeState): readonly string[
  * as empty.
  */
 export function freeShare(pod: Pod, { node, pods }: NodeState): number {
-  const has = quantitiesOf(node.status.allocatable ?? node.status.capacity);
+  const has = offeredBy(node);
   const used = sum(totalOf(pods), requestsOf(pod));
   const shares = ['cpu', 'memory'].map((name) => {
     const total = has.get(name) ?? 0;
