@@ -44,11 +44,16 @@ export function jsonAnswer(body: unknown, status = 200): TransportResponse {
   };
 }
 
-export function failureAnswer(code: number, reason: string): TransportResponse {
-  return jsonAnswer(
-    { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Failure', reason, code },
+export function failureAnswer(code: number, reason: string, message = ''): TransportResponse {
+  const status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    reason,
     code,
-  );
+  };
+  return jsonAnswer(message === '' ? status : { ...status, message }, code);
 }
 
 /** A watch response that sends the events and then ends, or stays open until the signal is aborted. */

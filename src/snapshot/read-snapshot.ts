@@ -5,6 +5,7 @@ import { type ListOptions, type ResourceClient, resourceClient } from '../client
 import { isApiError, isExpired, isForbidden } from '../meta/api-error.ts';
 import type { KubeObject } from '../meta/object.ts';
 import { systemNamespace } from './cluster-settings.ts';
+import { isKeptKind, type PastMoment, readPastObjects } from './read-history.ts';
 import {
   allSnapshotKinds,
   makeSnapshot,
@@ -21,6 +22,8 @@ export type ReadSnapshotOptions = {
   readonly namespaces?: readonly string[];
   /** Absent: all. */
   readonly kinds?: readonly SnapshotKind[];
+  /** Reads objects as they were then, if their history is retained, the others as they are; absent: as they are. Throws HistoryUnavailable. */
+  readonly at?: PastMoment;
   /** Called after each list, for progress. */
   readonly onRead?: (kind: SnapshotKind, count: number) => void;
   readonly signal?: AbortSignal;
@@ -34,6 +37,10 @@ type Reader = Omit<ReadSnapshotOptions, 'namespaces' | 'kinds'> & {
   /** The revision at which the lists are read; absent for the first. */
   readonly revision?: string;
 };
+
+/** For the first list the moment that was named, for the others its revision. */
+const momentOf = ({ at, revision }: Reader): PastMoment | undefined =>
+  at !== undefined && revision !== undefined ? { revision } : at;
 
 /**
  * The first list sets the revision, and the others are read at it, if the server still has it. Lists that the server refuses are
@@ -52,20 +59,25 @@ export async function readSnapshot(
     ...start,
     ...(await Promise.all(others.map((kind) => readKind(at, kind, namespaces)))),
   ];
-  const isOneRevision = all.every((one) => one.kind === 'events' || one.revision === revision);
+  const isPresent = ({ kind }: ReadKind): boolean => rest.at !== undefined && !isKeptKind(kind);
+  const isOneRevision = all.every(
+    (one) => one.kind === 'events' || one.revision === revision || isPresent(one),
+  );
   return makeSnapshot({
     objects: Object.fromEntries(
       all.map(({ kind, items }) => [kind, items]),
     ) as Partial<SnapshotObjects>,
     unread: all.flatMap(({ unread }) => unread),
     ...(revision === undefined || !isOneRevision ? {} : { revision }),
+    ...(rest.at === undefined ? {} : { present: all.filter(isPresent).map(({ kind }) => kind) }),
     ...(namespaces === undefined ? {} : { namespaces }),
   });
 }
 
-/** Services first: almost everyone may list them. */
+/** Services first: almost everyone may list them. Then those that can be read at an earlier moment, which the first decides. */
 function firstKinds(kinds: readonly SnapshotKind[]): readonly SnapshotKind[] {
-  return [...kinds].sort((a, b) => Number(b === 'services') - Number(a === 'services'));
+  const rank = (kind: SnapshotKind): number => (kind === 'services' ? 2 : Number(isKeptKind(kind)));
+  return [...kinds].sort((a, b) => rank(b) - rank(a));
 }
 
 type ReadKind = {
@@ -122,6 +134,8 @@ async function readList(
     ...(reader.signal === undefined ? {} : { signal: reader.signal }),
   };
   try {
+    if (reader.at !== undefined)
+      return await listPast(reader, { kind, namespace, client, options });
     return await listAt(client, kind === 'events' ? undefined : reader.revision, options);
   } catch (error) {
     if (!isApiError(error)) throw error;
@@ -136,6 +150,26 @@ async function readList(
       message: error.message,
     };
   }
+}
+
+type PastList = {
+  readonly kind: SnapshotKind;
+  readonly namespace: string | undefined;
+  readonly client: ResourceClient<KubeObject>;
+  readonly options: ListOptions;
+};
+
+async function listPast(reader: Reader, { kind, namespace, client, options }: PastList) {
+  const moment = momentOf(reader);
+  if (moment === undefined || !isKeptKind(kind)) return client.list(options);
+  const { caller, signal } = reader;
+  const scope = {
+    kind,
+    ...(namespace === undefined ? {} : { namespace }),
+    ...(signal === undefined ? {} : { signal }),
+  };
+  const { items, revision } = await readPastObjects(caller, scope, moment);
+  return { items: items.map((object) => trimObject(kind, object)), resourceVersion: revision };
 }
 
 /** Without the columns, which differ in type from kind to kind. */

@@ -78,6 +78,8 @@ export type Snapshot = {
   readonly unread: readonly Unread[];
   /** Absent for manifests, and where the lists could not be read at one revision. */
   readonly revision?: string;
+  /** Of a snapshot of an earlier moment: what was read as it is now, because its history is not retained. */
+  readonly present?: readonly SnapshotKind[];
   /** The namespaces that were read; absent: all. */
   readonly namespaces?: readonly string[];
 };

@@ -4,6 +4,7 @@ import { missingRight } from '../../client/missing-rights.ts';
 import { type ClientFlags, type Session, withSession } from '../../flags/client-flags.ts';
 import { FailedError, UsageError, type World } from '../../flags/command.ts';
 import { isApiError } from '../../meta/api-error.ts';
+import { HistoryUnavailable } from '../../snapshot/read-history.ts';
 import { type ReadSnapshotOptions, readSnapshot } from '../../snapshot/read-snapshot.ts';
 import type { Snapshot, Unread } from '../../snapshot/snapshot.ts';
 import { createProgress } from '../../up/terminal.ts';
@@ -20,6 +21,8 @@ export async function withExplainSession<T>(
   try {
     return await withSession(flags, world, act);
   } catch (error) {
+    if (error instanceof HistoryUnavailable)
+      throw new FailedError(error.message, { exitCode: unanswered, cause: error });
     if (isApiError(error)) throw new FailedError(apiErrorText(error), { exitCode: unanswered });
     if (error instanceof FailedError && error.exitCode === 1 && error.message !== '') {
       throw new FailedError(error.message, { exitCode: unanswered, cause: error });

@@ -9,7 +9,7 @@ import { allKinds } from '../../../src/kinds/all.ts';
 import type { Right } from '../../../src/kinds/rbac/rights.ts';
 import { groupVersion, type KubeObject } from '../../../src/meta/object.ts';
 import { parseYamlStream } from '../../../src/schema/yaml.ts';
-import { type MemoryServer, startMemoryServer } from './memory-server.ts';
+import { type MemoryServer, type MemoryServerOptions, startMemoryServer } from './memory-server.ts';
 import { manifestText } from './role-manifests.ts';
 
 export type AuditLine = {
@@ -52,6 +52,7 @@ export const accountUser = (account: string): string =>
 
 export async function startRightsHarness(
   clock: FakeClock = createFakeClock(Date.parse('2026-01-01T00:00:00Z')),
+  access: MemoryServerOptions['access'] = {},
 ): Promise<RightsHarness> {
   const lines: AuditLine[] = [];
   const log = {
@@ -60,7 +61,7 @@ export async function startRightsHarness(
   };
   const server = await startMemoryServer({
     clock,
-    access: { audit: { policy: parseAuditPolicy(policy, 'policy'), log } },
+    access: { ...access, audit: { policy: parseAuditPolicy(policy, 'policy'), log } },
   });
   const apply = async (text: string): Promise<void> => {
     for (const document of parseYamlStream(text)) {
