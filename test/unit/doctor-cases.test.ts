@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type Diagnosis, diagnose } from '../../src/doctor/diagnose.ts';
 import { clusterSettings } from '../../src/snapshot/cluster-settings.ts';
+import { brokenAddresses } from './doctor/broken-addresses.ts';
+import { brokenEndpoints } from './doctor/broken-endpoints.ts';
 import { brokenSelectors } from './doctor/broken-selectors.ts';
 import type { BrokenCase } from './doctor/case.ts';
 import { clusterOf } from './doctor/cluster-of.ts';
@@ -15,7 +17,11 @@ function diagnosed(objects: string): Diagnosis {
   return diagnose({ index, settings: clusterSettings(index), scope: { isLive: true, nowMs } });
 }
 
-const brokenClusters: readonly BrokenCase[] = [...brokenSelectors];
+const brokenClusters: readonly BrokenCase[] = [
+  ...brokenSelectors,
+  ...brokenAddresses,
+  ...brokenEndpoints,
+];
 
 for (const { name, objects, code, also = [], fix } of brokenClusters) {
   test(`diagnose() finds ${code}: ${name}`, () => {
