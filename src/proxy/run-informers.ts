@@ -11,11 +11,11 @@ import type { Service } from '../kinds/service/types.ts';
 import { serviceCidrDefinition } from '../kinds/service-cidr/definition.ts';
 import type { ServiceCIDR } from '../kinds/service-cidr/types.ts';
 import type { KubeObject } from '../meta/object.ts';
-import { headlessLabel, serviceProxyNameLabel } from '../meta/well-known-labels.ts';
 import type { Log } from '../observe/log.ts';
 import { createEndpointOwners } from './model/endpoint-owner.ts';
 import type { ServiceObjects } from './model/track-state.ts';
 import { createTrimmer, type TrimmedSlice, trimNode } from './model/trim-objects.ts';
+import { serviceSelectors, sliceSelector } from './model/watched-objects.ts';
 
 export type ProxyInformers = {
   readonly services: Informer<Service>;
@@ -50,8 +50,7 @@ export function startProxyInformers(
     {
       ...options,
       type: serviceDefinition,
-      labelSelector: `!${serviceProxyNameLabel}`,
-      fieldSelector: 'spec.clusterIP!=None',
+      ...serviceSelectors,
       trim: trimmer.service,
     },
     signal,
@@ -62,7 +61,7 @@ export function startProxyInformers(
     {
       ...options,
       type: { group, version, kind, plural, namespaced },
-      labelSelector: `!${headlessLabel}`,
+      ...sliceSelector,
       trim: (received: KubeObject) => trimmer.slice(received as EndpointSlice),
       indexes: { [byService]: ({ serviceKey }) => (serviceKey === undefined ? [] : [serviceKey]) },
     },

@@ -29,3 +29,16 @@ export function findContainerPort(
   }
   return undefined;
 }
+
+/** The first container that has the port in its spec. Its program may listen elsewhere, and on ports that no spec has. */
+export function findListeningContainer(
+  pod: HasContainers,
+  number: number,
+  protocol: string,
+): Container | undefined {
+  return servingContainers(pod).find(({ ports }) =>
+    (ports ?? []).some(
+      (port) => port.containerPort === number && (port.protocol || 'TCP') === protocol,
+    ),
+  );
+}

@@ -6,6 +6,7 @@ import { addressesOfFamily, rangesOfFamily } from '../../ip/family-address.ts';
 import { sourceRangesOf } from '../../kinds/service/source-ranges.ts';
 import {
   headlessIP,
+  type LoadBalancerIngress,
   type Service,
   type ServicePort as SpecPort,
 } from '../../kinds/service/types.ts';
@@ -26,21 +27,37 @@ const noAddresses: readonly string[] = [];
 const defaultAffinitySeconds = 10_800;
 const maxPort = 65_535;
 
+/** Why no proxy has rules for a Service in a family. */
+export type NotProxied =
+  | 'external-name'
+  /** A label gives it to another proxy. */
+  | 'other-proxy'
+  | 'headless'
+  | 'no-cluster-ip'
+  | 'other-family';
+
 /** Empty for a Service that is not proxied, or not in this family (KPX-02, KPX-03). */
 export function servicePorts(
   service: Service,
   options: ServicePortsOptions,
 ): readonly PortRequest[] {
-  const clusterIP = isProxied(service) ? clusterIPOf(service, options.family) : undefined;
-  if (clusterIP === undefined) return [];
-  const common = commonParts(service, clusterIP, options);
+  const proxied = explainProxying(service, options.family);
+  if ('why' in proxied) return [];
+  const common = commonParts(service, proxied.clusterIP, options);
   return (service.spec.ports ?? []).flatMap((port) => portRequest(service, port, common) ?? []);
 }
 
-function isProxied({ metadata, spec }: Service): boolean {
-  if (spec.type === 'ExternalName' || metadata.labels?.[serviceProxyNameLabel] !== undefined)
-    return false;
-  return spec.clusterIP !== undefined && spec.clusterIP !== '' && spec.clusterIP !== headlessIP;
+export function explainProxying(
+  service: Service,
+  family: Family,
+): { readonly clusterIP: string } | { readonly why: NotProxied } {
+  const { metadata, spec } = service;
+  if (spec.type === 'ExternalName') return { why: 'external-name' };
+  if (metadata.labels?.[serviceProxyNameLabel] !== undefined) return { why: 'other-proxy' };
+  if (spec.clusterIP === undefined || spec.clusterIP === '') return { why: 'no-cluster-ip' };
+  if (spec.clusterIP === headlessIP) return { why: 'headless' };
+  const clusterIP = clusterIPOf(service, family);
+  return clusterIP === undefined ? { why: 'other-family' } : { clusterIP };
 }
 
 function clusterIPOf({ spec }: Service, family: Family): string | undefined {
@@ -106,11 +123,15 @@ function orShared(list: readonly string[]): readonly string[] {
 function balancerIPs({ status }: Service, family: Family): readonly string[] {
   const ingress = status?.loadBalancer?.ingress;
   if (ingress === undefined) return noAddresses;
-  const captured = ingress.filter(({ ipMode }) => ipMode === undefined || ipMode === 'VIP');
   return addressesOfFamily(
-    captured.map(({ ip }) => ip ?? ''),
+    ingress.filter(isCaptured).map(({ ip }) => ip ?? ''),
     family,
   );
+}
+
+/** Of an address in the status of a load balancer. */
+export function isCaptured({ ipMode }: LoadBalancerIngress): boolean {
+  return ipMode === undefined || ipMode === 'VIP';
 }
 
 /** The policy applies only to Services that are reachable from outside. */
@@ -164,7 +185,9 @@ export function knownProtocol(text: string | undefined): Protocol | undefined {
 }
 
 /** Otherwise only the internal policy Cluster uses the cluster's endpoints. */
-export function isExternallyReachable(port: PortRequest): boolean {
+export function isExternallyReachable(
+  port: Pick<PortRequest, 'nodePort' | 'externalIPs' | 'loadBalancerIPs'>,
+): boolean {
   return (
     port.nodePort !== undefined || port.externalIPs.length > 0 || port.loadBalancerIPs.length > 0
   );

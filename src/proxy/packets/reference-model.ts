@@ -15,11 +15,36 @@ const drop: Verdict = { kind: 'drop' };
 const reject: Verdict = { kind: 'reject' };
 
 export function judgePacket(state: ProxyState, packet: Packet, traits: ModeTraits): Verdict {
-  if (packet.family !== state.node.family) return pass;
+  return explainPacket(state, packet, traits).verdict;
+}
+
+/** A verdict with its reason. */
+export type Judgement = {
+  readonly verdict: Verdict;
+  readonly why: JudgementReason;
+  /** Absent: no port of a Service has the address and port. */
+  readonly target?: Target;
+  /** How endpoints were chosen; absent where the choice was not reached. */
+  readonly route?: Route;
+};
+
+export type JudgementReason =
+  | 'other-family'
+  | 'no-service'
+  | 'unused-port-of-cluster-ip'
+  | 'unused-port-of-outside-ip'
+  | 'unused-service-ip'
+  | 'no-endpoints'
+  | 'source-ranges'
+  | 'no-endpoint-on-node'
+  | 'translated';
+
+export function explainPacket(state: ProxyState, packet: Packet, traits: ModeTraits): Judgement {
+  if (packet.family !== state.node.family) return { verdict: pass, why: 'other-family' };
   const target = findTarget(state, packet, traits);
   return target === undefined
     ? judgeUnused(state, packet, traits)
-    : judgeTarget(state.node, target, packet, traits);
+    : { target, ...judgeTarget(state.node, target, packet, traits) };
 }
 
 function findTarget(
@@ -61,17 +86,21 @@ function isNodePortAddress(
 }
 
 /** An unused port of a Service's address, or an unused address of a service range (NFT-06). */
-function judgeUnused(state: ProxyState, packet: Packet, traits: ModeTraits): Verdict {
-  if (packet.isToNode) return pass;
+function judgeUnused(state: ProxyState, packet: Packet, traits: ModeTraits): Judgement {
+  if (packet.isToNode) return { verdict: pass, why: 'no-service' };
   for (const { clusterIP } of state.ports.values()) {
-    if (clusterIP === packet.destination) return { kind: traits.unusedPortOfClusterIP };
+    if (clusterIP === packet.destination) {
+      return { verdict: { kind: traits.unusedPortOfClusterIP }, why: 'unused-port-of-cluster-ip' };
+    }
   }
-  if (traits.unusedPortOfOutsideIP !== undefined && isOutsideIP(state, packet.destination)) {
-    return { kind: traits.unusedPortOfOutsideIP };
+  const isOutside = isOutsideIP(state, packet.destination);
+  if (isOutside && traits.unusedPortOfOutsideIP !== undefined) {
+    return { verdict: { kind: traits.unusedPortOfOutsideIP }, why: 'unused-port-of-outside-ip' };
   }
-  return state.node.serviceCIDRs.some((cidr) => isInRange(packet.destination, cidr))
-    ? { kind: traits.unusedServiceIP }
-    : pass;
+  if (state.node.serviceCIDRs.some((cidr) => isInRange(packet.destination, cidr))) {
+    return { verdict: { kind: traits.unusedServiceIP }, why: 'unused-service-ip' };
+  }
+  return { verdict: pass, why: isOutside ? 'unused-port-of-outside-ip' : 'no-service' };
 }
 
 function isOutsideIP({ ports }: ProxyState, ip: string): boolean {
@@ -85,23 +114,40 @@ function judgeTarget(
   { port, entrance }: Target,
   packet: Packet,
   traits: ModeTraits,
-): Verdict {
+): Judgement {
   const isAllowed = entrance !== 'load-balancer-ip' || mayUseBalancer(port, packet);
-  if (!port.hasEndpoints) {
-    return isAllowed || !traits.checksSourceRangesWithoutEndpoints ? reject : drop;
+  if (!port.hasEndpoints && (isAllowed || !traits.checksSourceRangesWithoutEndpoints)) {
+    return { verdict: reject, why: 'no-endpoints' };
   }
-  if (!isAllowed) return drop;
-  const { set, isMasqueraded } = routeOf(node, { port, entrance }, packet);
-  const endpoints = set === 'local' ? port.localEndpoints : port.clusterEndpoints;
-  if (endpoints.length === 0) return traits.noLocalEndpoint === 'drop' ? drop : reject;
-  const isRelayed = traits.relayedProtocols.includes(packet.protocol);
+  if (!isAllowed) return { verdict: drop, why: 'source-ranges' };
+  const route = routeOf(node, { port, entrance }, packet);
+  const endpoints = route.set === 'local' ? port.localEndpoints : port.clusterEndpoints;
+  if (endpoints.length === 0) {
+    const verdict = traits.noLocalEndpoint === 'drop' ? drop : reject;
+    return { verdict, why: 'no-endpoint-on-node', route };
+  }
   const destinations = endpoints.map(({ ip, port }) => ({
     ip,
     port,
-    // An endpoint that reaches itself must not see its own address as the sender (KPX-21).
-    isMasqueraded: isMasqueraded || isRelayed || ip === packet.source,
+    isMasqueraded: masqueradeReason(route, ip, packet, traits) !== undefined,
   }));
-  return { kind: 'translate', destinations: destinations.sort(compareDestinations) };
+  const verdict = {
+    kind: 'translate',
+    destinations: destinations.sort(compareDestinations),
+  } as const;
+  return { verdict, why: 'translated', route };
+}
+
+/** Why the endpoint sees an address of the node as the sender; undefined: it sees the client's. */
+export function masqueradeReason(
+  { masquerade }: Pick<Route, 'masquerade'>,
+  endpointIP: string,
+  { protocol, source }: Packet,
+  { relayedProtocols }: ModeTraits,
+): MasqueradeReason | undefined {
+  if (relayedProtocols.includes(protocol)) return 'relayed';
+  // An endpoint that reaches itself must not see its own address as the sender (KPX-21).
+  return masquerade ?? (endpointIP === source ? 'hairpin' : undefined);
 }
 
 /** Source ranges restrict load balancer addresses; the load balancer itself may be allowed as well (KPX-28, KPX-29). */
@@ -111,8 +157,27 @@ function mayUseBalancer(port: ServicePort, { source }: Packet): boolean {
   return port.sourceRanges.some((range) => isInRange(source, range));
 }
 
+export type MasqueradeReason =
+  | 'relayed'
+  | 'hairpin'
+  /** The proxy is configured to do it always. */
+  | 'all'
+  /** To a cluster IP, from something else than a pod. */
+  | 'not-from-pod'
+  /** External traffic under policy Cluster: the answer must come back through this node. */
+  | 'external'
+  /** External traffic that starts on the node. */
+  | 'from-node';
+
 /** Which of the port's endpoints a connection may use, and whether its source becomes the node's address. */
-export type Route = { readonly set: 'cluster' | 'local'; readonly isMasqueraded: boolean };
+export type Route = {
+  readonly set: 'cluster' | 'local';
+  /** The policy that counts here, and whether it or the place where the packet starts chose the set. */
+  readonly policy: 'internal' | 'external';
+  readonly why: 'policy' | 'from-pod' | 'from-node';
+  /** Absent: the source stays. */
+  readonly masquerade?: MasqueradeReason;
+};
 
 type RoutedPort = Pick<ServicePort, 'internalPolicy' | 'externalPolicy'>;
 type RoutedPacket = Pick<Packet, 'source' | 'inputInterface' | 'isFromNode'>;
@@ -133,17 +198,25 @@ function internalRoute(node: RoutingNode, port: RoutedPort, packet: RoutedPacket
   const isFromOutside =
     node.localTraffic.kind !== 'unknown' && !isFromPod(node.localTraffic, packet);
   return {
+    ...{ policy: 'internal', why: 'policy' },
     set: port.internalPolicy === 'Local' ? 'local' : 'cluster',
-    isMasqueraded: node.masqueradeAll || isFromOutside,
+    ...(node.masqueradeAll
+      ? { masquerade: 'all' }
+      : isFromOutside
+        ? { masquerade: 'not-from-pod' }
+        : {}),
   };
 }
 
 /** KPX-15, KPX-17, KPX-18: policy Local does not restrict traffic of this node and its pods. */
 function externalRoute(node: RoutingNode, port: RoutedPort, packet: RoutedPacket): Route {
-  if (port.externalPolicy === 'Cluster') return { set: 'cluster', isMasqueraded: true };
-  if (isFromPod(node.localTraffic, packet)) return { set: 'cluster', isMasqueraded: false };
-  if (packet.isFromNode) return { set: 'cluster', isMasqueraded: true };
-  return { set: 'local', isMasqueraded: false };
+  const cluster = { policy: 'external', set: 'cluster' } as const;
+  if (port.externalPolicy === 'Cluster') {
+    return { ...cluster, why: 'policy', masquerade: 'external' };
+  }
+  if (isFromPod(node.localTraffic, packet)) return { ...cluster, why: 'from-pod' };
+  if (packet.isFromNode) return { ...cluster, why: 'from-node', masquerade: 'from-node' };
+  return { policy: 'external', set: 'local', why: 'policy' };
 }
 
 /** By range or by interface; without configuration nothing counts as from a pod (KPX-22). */
