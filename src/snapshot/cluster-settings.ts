@@ -34,7 +34,7 @@ const defaultDomain = 'cluster.local';
 /** The mode of Fairlead's proxy where nothing says otherwise. */
 const defaultMode = 'nftables';
 /** Names of the Service of the cluster's DNS, as installers choose them. */
-const dnsServices = ['kube-dns', 'coredns', 'rke2-coredns-rke2-coredns'];
+export const dnsServices = ['kube-dns', 'coredns', 'rke2-coredns-rke2-coredns'];
 /** Longer ones are not of an installer. */
 const maxConfigLength = 100_000;
 

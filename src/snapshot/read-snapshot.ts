@@ -138,17 +138,7 @@ async function readList(
       return await listPast(reader, { kind, namespace, client, options });
     return await listAt(client, kind === 'events' ? undefined : reader.revision, options);
   } catch (error) {
-    if (!isApiError(error)) throw error;
-    return {
-      kind,
-      ...(namespace === undefined ? {} : { namespace }),
-      reason: isForbidden(error)
-        ? 'forbidden'
-        : error.status.code === 404
-          ? 'not-served'
-          : 'failed',
-      message: error.message,
-    };
+    return unreadBecause(error, { kind, ...(namespace === undefined ? {} : { namespace }) });
   }
 }
 
@@ -172,8 +162,16 @@ async function listPast(reader: Reader, { kind, namespace, client, options }: Pa
   return { items: items.map((object) => trimObject(kind, object)), resourceVersion: revision };
 }
 
+/** Of errors of the server; those of the connection are thrown. */
+export function unreadBecause(error: unknown, what: Pick<Unread, 'kind' | 'namespace'>): Unread {
+  if (!isApiError(error)) throw error;
+  const { message, status } = error;
+  const reason = isForbidden(error) ? 'forbidden' : status.code === 404 ? 'not-served' : 'failed';
+  return { ...what, reason, message };
+}
+
 /** Without the columns, which differ in type from kind to kind. */
-function namesOf(kind: SnapshotKind): ResourceNames {
+export function namesOf(kind: SnapshotKind): ResourceNames {
   const { group, version, kind: name, plural, namespaced } = snapshotKinds[kind];
   return { group, version, kind: name, plural, namespaced };
 }

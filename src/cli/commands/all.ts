@@ -43,6 +43,11 @@ export const allCommands: readonly ListedCommand[] = [
     load: async () => describe,
   },
   {
+    name: 'trace',
+    summary: 'Explains a connection before it is made, hop by hop',
+    load: async () => (await import('./trace.ts')).trace,
+  },
+  {
     name: 'doctor',
     summary: 'Finds out why Services do not work',
     load: async () => (await import('./doctor.ts')).doctor,

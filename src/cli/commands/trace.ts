@@ -1,0 +1,137 @@
+// Explains a connection before it is made, hop by hop, on any cluster, with the right to read.
+import { Option } from 'commander';
+import { addClientFlags, type ClientFlags, type Session } from '../../flags/client-flags.ts';
+import { type CommandDefinition, UsageError, type World } from '../../flags/command.ts';
+import { allModes } from '../../proxy/modes/all.ts';
+import type { Mode } from '../../proxy/modes/mode.ts';
+import { clusterSettings, type SettingFlags } from '../../snapshot/cluster-settings.ts';
+import { indexSnapshot } from '../../snapshot/index-snapshot.ts';
+import { type Parsed, parseProtocol, parseSource, parseTarget } from '../../trace/parse-target.ts';
+import { readTraceSnapshot } from '../../trace/read-trace-snapshot.ts';
+import { renderTrace } from '../../trace/render-trace.ts';
+import { type TraceRequest, traceConnection } from '../../trace/trace-connection.ts';
+import { createProgress } from '../../up/terminal.ts';
+import { withExplainSession } from '../explain/explain-session.ts';
+import { paintFor } from '../output/paint.ts';
+import { objectText } from '../output/print.ts';
+
+type TraceFlags = ClientFlags & {
+  readonly from?: string;
+  readonly via?: string;
+  readonly protocol?: string;
+  readonly output?: 'json' | 'yaml';
+  readonly verbose?: boolean;
+  readonly clusterDomain?: string;
+  readonly clusterDns?: string;
+  readonly clusterCidr?: string;
+  readonly proxyMode?: string;
+  readonly nodeportAddresses?: string;
+};
+
+export const trace: CommandDefinition = {
+  configure(command, world) {
+    addClientFlags(command)
+      .argument(
+        '<target>',
+        'URL, NAME:PORT, IP:PORT, [IPV6]:PORT, svc/[NAMESPACE/]NAME[:PORT] or node/NAME:PORT',
+      )
+      .option(
+        '--from <source>',
+        'Where the connection starts: pod/[NAMESPACE/]NAME, node/NAME or outside[=IP] (default: any pod of the namespace)',
+      )
+      .option('--via <node>', 'Node at which a connection from outside arrives (default: any)')
+      .option('--protocol <name>', 'tcp, udp or sctp (default: that of the port of the Service)')
+      .addOption(
+        new Option('-o, --output <format>', 'Format for programs').choices(['json', 'yaml']),
+      )
+      .option('-v, --verbose', 'All endpoints, nodes and assumptions, and no limit on the lines')
+      .option('--cluster-domain <domain>', 'Domain of the cluster (default: that of its DNS)')
+      .option('--cluster-dns <addresses>', 'Addresses of its DNS, separated by commas')
+      .option('--cluster-cidr <ranges>', 'Ranges of its pods, separated by commas')
+      .option('--proxy-mode <mode>', 'Mode of its proxies (default: as configured, or nftables)')
+      .option(
+        '--nodeport-addresses <ranges>',
+        'Where node ports answer, as in the configuration of its proxies',
+      )
+      .action(async (target: string, flags: TraceFlags) => run(target, flags, world));
+  },
+};
+
+async function run(text: string, flags: TraceFlags, world: World): Promise<void> {
+  const target = parsed(parseTarget(text));
+  const from = flags.from === undefined ? anyPod : parsed(parseSource(flags.from));
+  const protocol = flags.protocol === undefined ? undefined : parseProtocol(flags.protocol);
+  if (flags.protocol !== undefined && protocol === undefined) {
+    throw new UsageError(`--protocol: "${flags.protocol}" is no protocol, want tcp, udp or sctp`);
+  }
+  if (flags.via !== undefined && from.kind !== 'outside') {
+    throw new UsageError(
+      '--via: only a connection from outside arrives at a node, want --from outside',
+    );
+  }
+  const mode = flags.proxyMode === undefined ? undefined : await modeNamed(flags.proxyMode);
+  if (flags.proxyMode !== undefined && mode === undefined) {
+    const names = allModes.map(({ name }) => name).join(', ');
+    throw new UsageError(`--proxy-mode: "${flags.proxyMode}" is no mode, want one of ${names}`);
+  }
+  await withExplainSession(flags, world, async (session) => {
+    const request: TraceRequest = {
+      ...{ target, text, from, namespace: session.namespace },
+      ...(protocol === undefined ? {} : { protocol }),
+      ...(flags.via === undefined ? {} : { via: flags.via }),
+    };
+    await explain(request, { session, flags, world });
+  });
+}
+
+const anyPod = { kind: 'any-pod' } as const;
+
+type Parts = { readonly session: Session; readonly flags: TraceFlags; readonly world: World };
+
+async function explain(request: TraceRequest, { session, flags, world }: Parts): Promise<void> {
+  const settingFlags = settingsOf(flags);
+  const reading = readTraceSnapshot(
+    session.caller,
+    { ...request, flags: settingFlags },
+    world.interrupted,
+  );
+  const snapshot = await createProgress(world)('Reading the objects of the connection', reading);
+  const index = indexSnapshot(snapshot);
+  const settings = clusterSettings(index, settingFlags);
+  const mode = (await modeNamed(settings.proxyMode.value)) ?? (await modeNamed());
+  if (mode === undefined) throw new Error('Cannot trace: there is no proxy mode');
+  const found = parsed(traceConnection(index, request, { settings, mode }));
+  if (flags.output !== undefined) {
+    world.write(objectText(found, flags.output));
+    return;
+  }
+  world.write(renderTrace(found, { style: paintFor(world), isVerbose: flags.verbose === true }));
+}
+
+/** Without a name the first one. Other programs have modes of their own, and other names for these. */
+async function modeNamed(name: string = allModes[0]?.name ?? ''): Promise<Mode | undefined> {
+  return allModes.find((one) => one.name === name)?.load();
+}
+
+function settingsOf(flags: TraceFlags): SettingFlags {
+  const { clusterDomain, clusterDns, clusterCidr, proxyMode, nodeportAddresses } = flags;
+  return {
+    ...(clusterDomain === undefined ? {} : { clusterDomain }),
+    ...(clusterDns === undefined ? {} : { clusterDns: words(clusterDns) }),
+    ...(clusterCidr === undefined ? {} : { clusterCidr: words(clusterCidr) }),
+    ...(proxyMode === undefined ? {} : { proxyMode }),
+    ...(nodeportAddresses === undefined ? {} : { nodePortAddresses: words(nodeportAddresses) }),
+  };
+}
+
+function words(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+}
+
+function parsed<T>(result: Parsed<T>): T {
+  if ('error' in result) throw new UsageError(result.error);
+  return result.value;
+}

@@ -1,0 +1,101 @@
+// The ways of a connection to one address: by node where nodes differ, each with its hops and its outcome.
+import type { SnapshotIndex } from '../snapshot/index-snapshot.ts';
+import { addressHop } from './address-hop.ts';
+import { endHop } from './end-hop.ts';
+import { endpointHops } from './endpoint-hops.ts';
+import {
+  type Destination,
+  type JudgedConnection,
+  type JudgeOptions,
+  judgeConnection,
+} from './judge-connection.ts';
+import { outcomeOf } from './outcome.ts';
+import { policyHop } from './policy-hop.ts';
+import type { EndHop, EndpointHop, Path } from './trace.ts';
+
+export type PathOptions = JudgeOptions & {
+  /** The rules that a packet meets, in the syntax of the mode. */
+  readonly showRules?: (judged: JudgedConnection) => readonly string[];
+};
+
+/** More ends than this are shown by their number. */
+const maxEnds = 50;
+
+export function tracePaths(
+  index: SnapshotIndex,
+  destination: Destination,
+  options: PathOptions,
+): readonly Path[] {
+  const paths = judgeConnection(index, destination, options).map((judged) =>
+    pathOf(index, judged, { destination, options }),
+  );
+  return mergeEqual(paths);
+}
+
+type PathParts = { readonly destination: Destination; readonly options: PathOptions };
+
+function pathOf(
+  index: SnapshotIndex,
+  judged: JudgedConnection,
+  { destination, options }: PathParts,
+): Path {
+  const { source, mode, showRules } = options;
+  const entrance = addressHop(index, judged);
+  const endpoints = endpointHops(index, judged, { source, traits: mode.traits });
+  const policy = policyHop(index, judged, { source });
+  const outcome = outcomeOf(index, judged, { entrance, endpoints, source });
+  return {
+    ...destination,
+    nodes: judged.nodes,
+    entrance,
+    ...(policy === undefined ? {} : { policy }),
+    ...(judged.judgement.target === undefined ? {} : { endpoints }),
+    ...(showRules === undefined ? {} : { rules: showRules(judged) }),
+    ends: outcome.kind === 'answered' ? endsOf(index, destination, endpoints) : [],
+    outcome,
+  };
+}
+
+function endsOf(
+  index: SnapshotIndex,
+  { address, port, protocol }: Destination,
+  endpoints: readonly EndpointHop[],
+): readonly EndHop[] {
+  const used = endpoints.filter(({ chance }) => chance > 0).slice(0, maxEnds);
+  if (used.length > 0) return used.map((one) => endHop(index, { ...one, protocol }));
+  const [pod] = index.podsAt(address);
+  if (pod === undefined) return [];
+  const { namespace = '', name = '' } = pod.metadata;
+  return [endHop(index, { address, port, protocol, pod: `${namespace}/${name}` })];
+}
+
+/** Nodes at which the same happens are listed together. What is a single node's alone, such as its address, is left out then. */
+function mergeEqual(paths: readonly Path[]): readonly Path[] {
+  const merged = new Map<string, Path>();
+  for (const path of paths) {
+    const { nodes, ...rest } = path;
+    const key = JSON.stringify({ ...rest, rules: [], endpoints: withoutSenders(path) });
+    const known = merged.get(key);
+    if (known === undefined) merged.set(key, path);
+    else {
+      merged.set(key, {
+        ...known,
+        nodes: [...known.nodes, ...nodes].sort(),
+        ...(known.endpoints === undefined ? {} : { endpoints: known.endpoints.map(anonymous) }),
+      });
+    }
+  }
+  return [...merged.values()];
+}
+
+function withoutSenders({ endpoints = [] }: Path): readonly unknown[] {
+  return endpoints.map(({ sender, ...rest }) => [rest, sender?.kind, sender?.masquerade]);
+}
+
+function anonymous(hop: EndpointHop): EndpointHop {
+  const { sender } = hop;
+  if (sender === undefined || sender.kind === 'client') return hop;
+  const { address: _, sentence, ...rest } = sender;
+  const why = sentence.slice(sentence.indexOf(': '));
+  return { ...hop, sender: { ...rest, sentence: `the node's address towards it${why}` } };
+}
