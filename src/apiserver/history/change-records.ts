@@ -20,27 +20,18 @@ export type ChangeRecord = {
 
 export type ChangeFacts = { readonly timeMs: number; readonly user: string };
 
-const nothing = Buffer.alloc(0);
+/** Encoded records: a line of JSON for each, followed by the delta. */
+export type EncodedRecords = {
+  readonly bytes: Buffer;
+  /** Of the keys of the records. */
+  readonly hashes: readonly number[];
+};
 
-export function recordOf(change: Change, { timeMs, user }: ChangeFacts): ChangeRecord {
-  const { type, revision, current, previous } = change;
-  const after = type === 'DELETED' ? nothing : current.json;
-  return {
-    ...{ key: current.key, revision, timeMs, type, user },
-    check: type === 'DELETED' ? 0 : crc32(after),
-    delta: previous === undefined ? nothing : encodeDelta(previous.json, after),
-  };
-}
-
-/** The version before the change; undefined before a creation. `broken`: the version after it is not the one that was recorded. */
-export function versionBefore(
-  { type, check, delta }: ChangeRecord,
-  after: Buffer | undefined,
-): Buffer | undefined | 'broken' {
-  if (type === 'DELETED') return applyDelta(delta, nothing);
-  if (after === undefined || crc32(after) !== check) return 'broken';
-  return type === 'ADDED' ? undefined : applyDelta(delta, after);
-}
+export type RecordWriter = {
+  readonly add: (change: Change, facts: ChangeFacts) => void;
+  readonly length: () => number;
+  readonly encoded: () => EncodedRecords;
+};
 
 type Head = readonly [
   key: string,
@@ -52,14 +43,50 @@ type Head = readonly [
   deltaLength: number,
 ];
 
-/** A line of JSON for each, followed by the delta. */
-export function encodeRecords(records: readonly ChangeRecord[]): Buffer {
-  return Buffer.concat(
-    records.flatMap(({ key, revision, timeMs, type, user, check, delta }) => {
-      const head: Head = [key, revision, timeMs, type, user, check, delta.length];
-      return [Buffer.from(`${JSON.stringify(head)}\n`), delta];
-    }),
-  );
+const firstBytes = 16 * 1024;
+/** A character takes up to three bytes. */
+const bytesPerCharacter = 3;
+
+/** Appends to one buffer: every change passes here, and an object for each part of it would cost several times as much. */
+export function createRecordWriter(): RecordWriter {
+  let buffer = Buffer.allocUnsafeSlow(firstBytes);
+  let length = 0;
+  const hashes: number[] = [];
+
+  function reserve(bytes: number): void {
+    if (length + bytes <= buffer.length) return;
+    const larger = Buffer.allocUnsafeSlow(2 * (length + bytes));
+    buffer.copy(larger, 0, 0, length);
+    buffer = larger;
+  }
+
+  return {
+    add({ type, revision, current, previous }, { timeMs, user }) {
+      const after = type === 'DELETED' ? nothing : current.json;
+      const delta = previous === undefined ? nothing : encodeDelta(previous.json, after);
+      const check = type === 'DELETED' ? 0 : crc32(after);
+      const head: Head = [current.key, revision, timeMs, type, user, check, delta.length];
+      const line = `${JSON.stringify(head)}\n`;
+      reserve(line.length * bytesPerCharacter + delta.length);
+      length += buffer.write(line, length);
+      length += delta.copy(buffer, length);
+      hashes.push(hashOfKey(current.key));
+    },
+    length: () => length,
+    encoded: () => ({ bytes: buffer.subarray(0, length), hashes }),
+  };
+}
+
+const nothing = Buffer.alloc(0);
+
+/** The version before the change; undefined before a creation. `broken`: the version after it is not the one that was recorded. */
+export function versionBefore(
+  { type, check, delta }: ChangeRecord,
+  after: Buffer | undefined,
+): Buffer | undefined | 'broken' {
+  if (type === 'DELETED') return applyDelta(delta, nothing);
+  if (after === undefined || crc32(after) !== check) return 'broken';
+  return type === 'ADDED' ? undefined : applyDelta(delta, after);
 }
 
 export function decodeRecords(bytes: Buffer): readonly ChangeRecord[] {

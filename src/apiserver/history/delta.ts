@@ -1,9 +1,6 @@
 // One version of an object in terms of the version after it: most changes touch a few bytes of many. A delta is a list of steps, each a
 // run of the other version's bytes followed by bytes of its own.
 
-/** A piece of the base, then literal bytes. All numbers are unsigned LEB128. */
-type Step = { readonly from: number; readonly length: number; readonly literal: Uint8Array };
-
 /** Bytes that are searched for where the versions differ. Shorter ones match by accident. */
 const anchorBytes = 16;
 /** How far apart the same bytes may be in the two versions. */
@@ -11,21 +8,49 @@ const searchBytes = 2048;
 /** Searches in one delta: versions that have little in common are stored whole. */
 const maxSearches = 64;
 
-/** Bytes from which, with the base, the target can be read. */
+/** Bytes from which, with the base, the target can be read. Valid until the next call. */
 export function encodeDelta(target: Buffer, base: Buffer): Buffer {
-  const steps = stepsOf(target, base);
-  let length = 0;
-  for (const { from, length: run, literal } of steps)
-    length += sizeOf(from) + sizeOf(run) + sizeOf(literal.length) + literal.length;
-  const delta = Buffer.allocUnsafeSlow(length);
-  let at = 0;
-  for (const { from, length: run, literal } of steps) {
-    at = writeNumber(delta, writeNumber(delta, at, from), run);
-    at = writeNumber(delta, at, literal.length);
-    delta.set(literal, at);
-    at += literal.length;
+  reserve(target.length + maxSearches * maxStepBytes);
+  const shorter = Math.min(target.length, base.length);
+  const start = commonLength(target, 0, base, 0, shorter);
+  const end = commonEnd(target, base, shorter - start);
+  const targetEnd = target.length - end;
+  const baseEnd = base.length - end;
+  let written = 0;
+  let literalStart = start;
+  let [from, length, baseAt] = [0, start, start];
+  let searches = 0;
+  for (let at = start; at + anchorBytes <= targetEnd && searches < maxSearches; ) {
+    searches += 1;
+    let found = findAnchor(target, at, base, baseAt + at - literalStart, baseAt, baseEnd);
+    if (found < 0) {
+      at += anchorBytes;
+      continue;
+    }
+    while (at > literalStart && found > baseAt && target[at - 1] === base[found - 1]) {
+      at -= 1;
+      found -= 1;
+    }
+    written = writeStep(written, from, length, target, literalStart, at);
+    from = found;
+    length = commonLength(target, at, base, found, Math.min(targetEnd - at, baseEnd - found));
+    at += length;
+    literalStart = at;
+    baseAt = from + length;
   }
-  return delta;
+  written = writeStep(written, from, length, target, literalStart, targetEnd);
+  if (end > 0) written = writeStep(written, baseEnd, end, target, targetEnd, targetEnd);
+  return scratch.subarray(0, written);
+}
+
+/** Reused: a delta is copied into a frame at once. */
+let scratch = Buffer.allocUnsafeSlow(64 * 1024);
+
+/** Three numbers. */
+const maxStepBytes = 24;
+
+function reserve(bytes: number): void {
+  if (scratch.length < bytes) scratch = Buffer.allocUnsafeSlow(2 * bytes);
 }
 
 /** Throws a RangeError where the delta does not fit the base. */
@@ -53,56 +78,39 @@ export function applyDelta(delta: Buffer, base: Buffer): Buffer {
   return Buffer.concat(pieces);
 }
 
-function stepsOf(target: Buffer, base: Buffer): readonly Step[] {
-  const shorter = Math.min(target.length, base.length);
-  const start = commonLength(target, 0, base, 0, shorter);
-  const end = commonEnd(target, base, shorter - start);
-  const targetEnd = target.length - end;
-  const steps: Step[] = [];
-  let run = { from: 0, length: start };
-  let literalStart = start;
-  let baseAt = start;
-  const baseEnd = base.length - end;
-  let searches = 0;
-  for (let at = start; at + anchorBytes <= targetEnd && searches < maxSearches; ) {
-    searches += 1;
-    const found = findAnchor(
-      target,
-      at,
-      base.subarray(baseAt, Math.min(baseEnd, baseAt + searchBytes)),
-    );
-    if (found < 0) {
-      at += anchorBytes;
-      continue;
-    }
-    let from = baseAt + found;
-    let begin = at;
-    while (begin > literalStart && from > baseAt && target[begin - 1] === base[from - 1]) {
-      begin -= 1;
-      from -= 1;
-    }
-    const length = commonLength(
-      target,
-      begin,
-      base,
-      from,
-      Math.min(targetEnd - begin, baseEnd - from),
-    );
-    steps.push({ ...run, literal: target.subarray(literalStart, begin) });
-    run = { from, length };
-    at = begin + length;
-    literalStart = at;
-    baseAt = from + length;
-  }
-  steps.push({ ...run, literal: target.subarray(literalStart, targetEnd) });
-  if (end > 0) steps.push({ from: baseEnd, length: end, literal: nothing });
-  return steps;
+/** Where the bytes at `at` are in the base: first where they would be if as many bytes had been replaced, then anywhere near. */
+function findAnchor(
+  target: Buffer,
+  at: number,
+  base: Buffer,
+  expected: number,
+  start: number,
+  end: number,
+): number {
+  if (expected + anchorBytes <= end && isEqual(target, at, base, expected)) return expected;
+  const within = base.subarray(start, Math.min(end, start + searchBytes));
+  const found = within.indexOf(target.subarray(at, at + anchorBytes));
+  return found < 0 ? -1 : start + found;
 }
 
-const nothing = new Uint8Array(0);
+function isEqual(a: Buffer, aAt: number, b: Buffer, bAt: number): boolean {
+  for (let n = 0; n < anchorBytes; n += 1) if (a[aAt + n] !== b[bAt + n]) return false;
+  return true;
+}
 
-function findAnchor(target: Buffer, at: number, within: Buffer): number {
-  return within.indexOf(target.subarray(at, at + anchorBytes));
+/** Bytes of the base, then bytes of the target. All numbers are unsigned LEB128. */
+function writeStep(
+  start: number,
+  from: number,
+  length: number,
+  target: Buffer,
+  literalStart: number,
+  literalEnd: number,
+): number {
+  let at = writeNumber(scratch, start, from);
+  at = writeNumber(scratch, at, length);
+  at = writeNumber(scratch, at, literalEnd - literalStart);
+  return at + target.copy(scratch, at, literalStart, literalEnd);
 }
 
 /** Compared natively in chunks, and byte by byte only in the one that differs. */
@@ -128,12 +136,6 @@ function commonEnd(a: Buffer, b: Buffer, max: number): number {
   }
   while (length < max && a[a.length - 1 - length] === b[b.length - 1 - length]) length += 1;
   return length;
-}
-
-function sizeOf(value: number): number {
-  let size = 1;
-  for (let rest = value; rest >= 128; rest = Math.floor(rest / 128)) size += 1;
-  return size;
 }
 
 function writeNumber(bytes: Buffer, start: number, value: number): number {

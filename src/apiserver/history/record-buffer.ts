@@ -1,15 +1,21 @@
 // Changes on their way to the files: first as the caches hand them over, then as records, then as a frame that is being written.
 import type { Change } from '../cache/resource-cache.ts';
-import { type ChangeRecord, recordOf } from './change-records.ts';
-
-/** By resource, oldest first. */
-export type Records = ReadonlyMap<string, readonly ChangeRecord[]>;
+import {
+  type ChangeRecord,
+  createRecordWriter,
+  decodeRecords,
+  type EncodedRecords,
+  type RecordWriter,
+} from './change-records.ts';
 
 export type NotedChange = {
   readonly resource: string;
   readonly change: Change;
   readonly timeMs: number;
 };
+
+/** By resource. */
+export type Batch = ReadonlyMap<string, EncodedRecords>;
 
 export type RecordBuffer = {
   readonly add: (change: NotedChange) => void;
@@ -18,33 +24,30 @@ export type RecordBuffer = {
   readonly encode: (count?: number) => void;
   /** Changes that are no records yet. */
   readonly pending: () => number;
-  /** Of the records that are not being written, roughly. */
+  /** Of the records that are not being written. */
   readonly bytes: () => number;
   /** The records that are to be written; undefined while others are being written. */
-  readonly take: () => Records | undefined;
+  readonly take: () => Batch | undefined;
   /** They are in a file. */
-  readonly wrote: (records: Records) => void;
-  /** All records of a resource. */
+  readonly wrote: (batch: Batch) => void;
+  /** All records of a resource, oldest first. */
   readonly records: (resource: string) => readonly ChangeRecord[];
   readonly clear: () => void;
 };
 
-/** The line of a record, roughly. */
-const recordOverhead = 100;
-
 export function createRecordBuffer(): RecordBuffer {
   let pending: NotedChange[] = [];
-  let recent = new Map<string, ChangeRecord[]>();
-  let writing: Records | undefined;
-  let bytes = 0;
+  let writers = new Map<string, RecordWriter>();
+  let writing: Batch | undefined;
   const users = new Map<number, string>();
 
-  function encodeOne({ resource, change, timeMs }: NotedChange): void {
-    const record = recordOf(change, { timeMs, user: users.get(change.revision) ?? '' });
-    const list = recent.get(resource);
-    if (list === undefined) recent.set(resource, [record]);
-    else list.push(record);
-    bytes += record.delta.length + recordOverhead;
+  function writerOf(resource: string): RecordWriter {
+    let writer = writers.get(resource);
+    if (writer === undefined) {
+      writer = createRecordWriter();
+      writers.set(resource, writer);
+    }
+    return writer;
   }
 
   /** A transaction may change several objects. */
@@ -56,31 +59,42 @@ export function createRecordBuffer(): RecordBuffer {
     }
   }
 
+  const bytes = (): number => {
+    let sum = 0;
+    for (const writer of writers.values()) sum += writer.length();
+    return sum;
+  };
+  const decoded = (encoded: EncodedRecords | undefined): readonly ChangeRecord[] =>
+    // A copy: readers outlive the buffer's state.
+    encoded === undefined ? [] : decodeRecords(Buffer.from(encoded.bytes));
+
   return {
     add: (change) => void pending.push(change),
     noteUser: (revision, user) => void users.set(revision, user),
     encode(count = pending.length) {
-      for (const change of pending.splice(0, count)) encodeOne(change);
+      for (const { resource, change, timeMs } of pending.splice(0, count))
+        writerOf(resource).add(change, { timeMs, user: users.get(change.revision) ?? '' });
       forgetUsers();
     },
     pending: () => pending.length,
-    bytes: () => bytes,
+    bytes,
     take() {
       if (writing !== undefined) return undefined;
-      writing = recent;
-      recent = new Map();
-      bytes = 0;
+      writing = new Map([...writers].map(([resource, writer]) => [resource, writer.encoded()]));
+      writers = new Map();
       return writing;
     },
-    wrote(records) {
-      if (writing === records) writing = undefined;
+    wrote(batch) {
+      if (writing === batch) writing = undefined;
     },
-    records: (resource) => [...(writing?.get(resource) ?? []), ...(recent.get(resource) ?? [])],
+    records: (resource) => [
+      ...decoded(writing?.get(resource)),
+      ...decoded(writers.get(resource)?.encoded()),
+    ],
     clear() {
       pending = [];
-      recent = new Map();
+      writers = new Map();
       writing = undefined;
-      bytes = 0;
     },
   };
 }

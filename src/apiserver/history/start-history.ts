@@ -9,7 +9,7 @@ import { decodePart, encodePayload, type TransformerOf } from './frame-payload.t
 import type { Moment } from './frames.ts';
 import { keptResources, nameOfKept } from './kept-resources.ts';
 import { type HistoryFiles, openHistoryFiles, type StoredFrame } from './open-history-files.ts';
-import { createRecordBuffer, type NotedChange, type Records } from './record-buffer.ts';
+import { createRecordBuffer, type NotedChange } from './record-buffer.ts';
 
 export type HistoryOptions = {
   /** Of this history alone. */
@@ -27,7 +27,7 @@ export type HistoryState = {
   /** Oldest first. */
   readonly frames: readonly StoredFrame[];
   /** The changes after the frames. */
-  readonly recent: Records;
+  readonly recent: ReadonlyMap<string, readonly ChangeRecord[]>;
 };
 
 export type History = {
@@ -150,14 +150,14 @@ function createRecorder({ resources, now, log, transformerOf }: HistoryParts, fi
       buffer.encode();
       const to = present();
       if (to.revision <= end.revision) return;
-      const records = buffer.take();
-      if (records === undefined) return;
+      const batch = buffer.take();
+      if (batch === undefined) return;
       const from = end;
       end = to;
       run(async () => {
-        const { parts, payload } = await encodePayload(records, from, transformerOf);
+        const { parts, payload } = await encodePayload(batch, from, transformerOf);
         await files.append({ from, to, parts }, payload);
-        buffer.wrote(records);
+        buffer.wrote(batch);
       });
     },
   };

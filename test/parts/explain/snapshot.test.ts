@@ -111,7 +111,7 @@ test(
     assert.ok(names(past.objects.namespaces).includes('late'));
     assert.deepEqual(past.present, ['namespaces']);
     assert.equal(past.revision, await findRevision(caller, timeMs));
-    const web = { kind: 'services', namespace: 'default', name: 'web' } as const;
+    const web = { kind: 'services', namespace: 'default' } as const;
     const { changes } = await readChanges(caller, web, timeMs);
     assert.deepEqual(
       changes.map(({ type }) => type),
