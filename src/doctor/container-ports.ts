@@ -12,7 +12,7 @@ export type DeclaredPort = {
 };
 
 /** Those that run as long as the pod. */
-function servingContainers({ spec }: Pick<Pod, 'spec'>): readonly Container[] {
+export function servingContainers({ spec }: Pick<Pod, 'spec'>): readonly Container[] {
   const sidecars = spec.initContainers?.filter(isRestartableInitContainer) ?? [];
   return [...(spec.containers ?? []), ...sidecars];
 }

@@ -1,5 +1,6 @@
 // What a selector that matches nothing could have meant: the label set that it misses by the least.
 import type { Labels } from '../meta/labels.ts';
+import { namingKeys } from './app-labels.ts';
 import { areSimilar, editDistance, similarWord } from './edit-distance.ts';
 import type { LabelSet } from './label-sets.ts';
 
@@ -27,18 +28,6 @@ const costs: Readonly<Record<LabelMiss['reason'], number>> = {
 };
 /** More than two differences of which one is not even similar are another set. */
 const maxCost = 4;
-
-/** Keys that projects use for the name of an application, one or the other. */
-const nameKeys: ReadonlySet<string> = new Set([
-  'app',
-  'app.kubernetes.io/name',
-  'app.kubernetes.io/instance',
-  'k8s-app',
-  'name',
-  'run',
-  'component',
-  'app.kubernetes.io/component',
-]);
 
 export function nearestLabels(selector: Labels, sets: readonly LabelSet[]): NearMiss | undefined {
   let best: { readonly miss: NearMiss; readonly cost: number } | undefined;
@@ -85,10 +74,10 @@ function otherValue(key: string, value: string, present: string): LabelMiss {
 
 /** The same value under a similar key, or under another of the keys for names. */
 function missingKey(key: string, value: string, labels: Labels): LabelMiss {
-  const isName = nameKeys.has(key);
+  const isName = namingKeys.has(key);
   const sameValue = Object.keys(labels).filter(
     (other) =>
-      labels[other] === value && (areSimilar(key, other) || (isName && nameKeys.has(other))),
+      labels[other] === value && (areSimilar(key, other) || (isName && namingKeys.has(other))),
   );
   const similarKey = sameValue[0] ?? similarWord(key, Object.keys(labels));
   const present = similarKey === undefined ? undefined : labels[similarKey];

@@ -1,6 +1,7 @@
 // The kubectl line that applies a patch.
 import type { KubeObject } from '../meta/object.ts';
 import type { ObjectName, Patch } from './check.ts';
+import { objectName } from './object-names.ts';
 
 export function patchCommand({ target, type, body }: Patch): string {
   const text = JSON.stringify(body);
@@ -38,4 +39,9 @@ export function logsLine({ metadata }: KubeObject, container?: string, previous 
     ...(previous ? ['--previous'] : []),
   ];
   return words.map(shellWord).join(' ');
+}
+
+/** With its events. */
+export function describeLine(object: KubeObject): string {
+  return kubectlLine('describe', objectName(object));
 }

@@ -19,20 +19,26 @@ export type Cluster = {
   readonly services: readonly Service[];
   readonly isInScope: (namespace: string) => boolean;
   readonly labelSetsIn: (namespace: string) => readonly LabelSet[];
+  /** What `make` makes of the cluster, made once: for indexes that one check needs for every Service. */
+  readonly once: <T>(make: (cluster: Cluster) => T) => T;
 };
 
-export type ClusterParts = Omit<Cluster, 'labelSetsIn'>;
-
-export function createCluster(parts: ClusterParts): Cluster {
+export function createCluster(parts: Omit<Cluster, 'labelSetsIn' | 'once'>): Cluster {
   const sets = new Map<string, readonly LabelSet[]>();
-  return {
+  const made = new Map<unknown, unknown>();
+  const cluster: Cluster = {
     ...parts,
     labelSetsIn(namespace) {
       const known = sets.get(namespace) ?? labelSetsIn(parts.index, namespace);
       sets.set(namespace, known);
       return known;
     },
+    once<T>(make: (all: Cluster) => T): T {
+      if (!made.has(make)) made.set(make, make(cluster));
+      return made.get(make) as T;
+    },
   };
+  return cluster;
 }
 
 /** An endpoint of a slice, with its conditions filled in. */

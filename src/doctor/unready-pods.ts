@@ -13,15 +13,17 @@ export type UnreadyCase = {
   readonly fix?: (pod: Pod, unready: Unready) => Fix;
   /** When other pods are ready; `warning` unless set. */
   readonly partial?: Severity;
+  /** When no pod is ready; `error` unless set. */
+  readonly none?: Severity;
 };
 
 /** Evidence of so many pods is enough. */
 const maxEvidence = 3;
 
-/** An error when no pod is ready. Services that publish unready pods do not care. */
+/** More severe when no pod is ready. Services that publish unready pods do not care. */
 export function unreadyPods(
   subject: ServiceSubject,
-  { cause, predicate, fix, partial = 'warning' }: UnreadyCase,
+  { cause, predicate, fix, partial = 'warning', none = 'error' }: UnreadyCase,
 ): readonly Symptom[] {
   if (subject.service.spec.publishNotReadyAddresses === true) return [];
   const pods = subject.pods();
@@ -42,7 +44,7 @@ export function unreadyPods(
         field: unready.field,
         value: unready.value,
       })),
-      severity: isServed ? partial : 'error',
+      severity: isServed ? partial : none,
       ...(fix === undefined ? {} : { fix: fix(first.pod, first.unready) }),
     },
   ];

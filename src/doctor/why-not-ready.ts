@@ -31,6 +31,7 @@ export type Unready = {
   /** Of the pod: where it is written. */
   readonly field: string;
   readonly value: string;
+  readonly container?: string;
 };
 
 export function whyNotReady(pod: Pod, index: SnapshotIndex): Unready | undefined {
@@ -98,6 +99,7 @@ function fromInitContainers({ spec, status }: Pod): Unready | undefined {
     const state = exitText(current) ?? (waiting === undefined ? 'still runs' : 'has not started');
     return {
       cause: 'init',
+      container: container.name ?? '',
       detail: `init container ${container.name}: ${state}`,
       field: `status.initContainerStatuses[${at}].state`,
       value: stateText(current),
@@ -143,7 +145,7 @@ function notStarted(
   const { waiting, terminated } = current.state ?? {};
   const reason = waiting?.reason ?? '';
   const value = stateText(current);
-  const common = { field: `${field}.state`, value };
+  const common = { field: `${field}.state`, value, container: name };
   const message = waiting?.message ?? reason;
   if (imageReasons.has(reason)) {
     return { ...common, cause: 'image', detail: `container ${name}, image ${image}: ${message}` };
@@ -190,6 +192,7 @@ function probed({ pod, container, current, index, field }: Probed): Unready | un
   const message = event?.message?.trim() ?? `its ${kind.toLowerCase()} probe has not succeeded`;
   return {
     cause: isStartup ? 'startup' : 'probe',
+    container: container.name ?? '',
     detail: `container ${container.name}: ${message}`,
     field: isStartup ? `${field}.started` : `${field}.ready`,
     value: 'false',

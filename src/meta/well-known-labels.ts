@@ -36,3 +36,8 @@ export const skipMirrorLabel = 'endpointslice.kubernetes.io/skip-mirror';
 export const headlessLabel = 'service.kubernetes.io/headless';
 /** On a Service: another proxy than the default one implements it. */
 export const serviceProxyNameLabel = 'service.kubernetes.io/service-proxy-name';
+
+// Recommended labels of applications: which program it is, which installation of it, which part.
+export const appNameLabel = 'app.kubernetes.io/name';
+export const appInstanceLabel = 'app.kubernetes.io/instance';
+export const appComponentLabel = 'app.kubernetes.io/component';

@@ -5,6 +5,9 @@ import { type Diagnosis, diagnose } from '../../src/doctor/diagnose.ts';
 import { clusterSettings } from '../../src/snapshot/cluster-settings.ts';
 import { brokenAddresses } from './doctor/broken-addresses.ts';
 import { brokenEndpoints } from './doctor/broken-endpoints.ts';
+import { brokenPods } from './doctor/broken-pods.ts';
+import { brokenPolicies } from './doctor/broken-policies.ts';
+import { brokenPorts } from './doctor/broken-ports.ts';
 import { brokenSelectors } from './doctor/broken-selectors.ts';
 import type { BrokenCase } from './doctor/case.ts';
 import { clusterOf } from './doctor/cluster-of.ts';
@@ -21,9 +24,12 @@ const brokenClusters: readonly BrokenCase[] = [
   ...brokenSelectors,
   ...brokenAddresses,
   ...brokenEndpoints,
+  ...brokenPorts,
+  ...brokenPods,
+  ...brokenPolicies,
 ];
 
-for (const { name, objects, code, also = [], fix } of brokenClusters) {
+for (const { name, objects, code, also = [], says, fix } of brokenClusters) {
   test(`diagnose() finds ${code}: ${name}`, () => {
     const { findings } = diagnosed(objects);
     const serious = findings.filter(({ severity }) => severity !== 'info');
@@ -31,6 +37,7 @@ for (const { name, objects, code, also = [], fix } of brokenClusters) {
     assert.equal(findings[0]?.code, code, texts.join('\n'));
     const codes = [...new Set(serious.map((one) => one.code))].sort();
     assert.deepEqual(codes, [...new Set([code, ...also])].sort(), texts.join('\n'));
+    if (says !== undefined) assert.ok(findings[0]?.message.includes(says), findings[0]?.message);
     if (fix !== undefined)
       assert.ok(findings[0]?.fix?.command?.includes(fix), findings[0]?.fix?.command);
   });

@@ -13,9 +13,9 @@ export const probeFails: ServiceCheck = {
     unreadyPods(subject, {
       cause: 'probe',
       predicate: 'fail the readiness probe',
-      fix: (pod) => ({
+      fix: (pod, { container }) => ({
         sentence: 'Correct the program or its probe; the log of the container says more',
-        command: logsLine(pod),
+        command: logsLine(pod, container),
       }),
     }),
 };

@@ -8,6 +8,8 @@ export type BrokenCase = {
   readonly code: string;
   /** Of all findings above `info`, where more than one is right. */
   readonly also?: readonly string[];
+  /** Part of its message. */
+  readonly says?: string;
   /** Part of the command that fixes it. */
   readonly fix?: string;
 };

@@ -2,7 +2,7 @@
 // filled in where the lines do not say otherwise.
 import { diffSlices } from '../../../src/controllers/endpoint-slice/diff.ts';
 import { allKinds } from '../../../src/kinds/all.ts';
-import type { EndpointSlice } from '../../../src/kinds/endpoint-slice/types.ts';
+import { type EndpointSlice, sliceManager } from '../../../src/kinds/endpoint-slice/types.ts';
 import type { Pod } from '../../../src/kinds/pod/types.ts';
 import { hasSelectedPods } from '../../../src/kinds/service/backends.ts';
 import type { Service } from '../../../src/kinds/service/types.ts';
@@ -105,7 +105,10 @@ function slicesOf(
   const { name = '', namespace } = service.metadata;
   const isGiven = given.some(
     ({ metadata }) =>
-      metadata.namespace === namespace && metadata.labels?.['kubernetes.io/service-name'] === name,
+      metadata.namespace === namespace &&
+      metadata.labels?.['kubernetes.io/service-name'] === name &&
+      // Hand-made slices stand beside those of the controller.
+      metadata.labels['endpointslice.kubernetes.io/managed-by'] === sliceManager,
   );
   if (!hasSelectedPods(service) || isGiven) return [];
   const selector = Object.entries(service.spec.selector ?? {});
