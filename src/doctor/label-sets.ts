@@ -1,7 +1,9 @@
 // The label sets that the pods of a namespace have, without what distinguishes single pods and revisions of one workload: what selectors are compared
 // with when they match nothing.
+
 import type { Pod } from '../kinds/pod/types.ts';
 import type { Labels } from '../meta/labels.ts';
+import { jobNameLabel, podIndexLabel, statefulPodLabel } from '../meta/well-known-labels.ts';
 import type { SnapshotIndex } from '../snapshot/index-snapshot.ts';
 
 export type LabelSet = {
@@ -16,11 +18,11 @@ const ownLabels: ReadonlySet<string> = new Set([
   'pod-template-hash',
   'controller-revision-hash',
   'pod-template-generation',
-  'statefulset.kubernetes.io/pod-name',
-  'apps.kubernetes.io/pod-index',
+  statefulPodLabel,
+  podIndexLabel,
   'job-name',
   'controller-uid',
-  'batch.kubernetes.io/job-name',
+  jobNameLabel,
   'batch.kubernetes.io/controller-uid',
   'batch.kubernetes.io/job-completion-index',
 ]);

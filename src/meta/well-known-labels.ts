@@ -41,3 +41,11 @@ export const serviceProxyNameLabel = 'service.kubernetes.io/service-proxy-name';
 export const appNameLabel = 'app.kubernetes.io/name';
 export const appInstanceLabel = 'app.kubernetes.io/instance';
 export const appComponentLabel = 'app.kubernetes.io/component';
+
+// Of pods, by their controllers.
+/** On a pod of a StatefulSet: its name. */
+export const statefulPodLabel = 'statefulset.kubernetes.io/pod-name';
+/** On a pod of a StatefulSet: its ordinal. */
+export const podIndexLabel = 'apps.kubernetes.io/pod-index';
+/** On a pod of a Job: the Job. */
+export const jobNameLabel = 'batch.kubernetes.io/job-name';

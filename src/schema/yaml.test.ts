@@ -28,8 +28,20 @@ for (const [name, text, error] of refused) {
 
 test('parseYamlStream() refuses a document that nests too deep', () => {
   assert.deepEqual(parseYamlStream(`a: b\n---\n${'['.repeat(1000)}`), [
-    { error: 'yaml: exceeded max depth' },
+    { error: 'yaml: exceeded max depth', line: 1 },
   ]);
+});
+
+test('parseYamlStream() reports the line where each value begins', () => {
+  const text = '# a comment\na: b\n---\n---\n# another\n\nc: d\n---\ne: [\n';
+  assert.deepEqual(
+    parseYamlStream(text).map((parsed) => ['error' in parsed, parsed.line]),
+    [
+      [false, 2],
+      [false, 7],
+      [true, 9],
+    ],
+  );
 });
 
 test('parseYaml() reads long documents that are not deep', () => {

@@ -59,14 +59,24 @@ export function parseYaml(text: string): ParsedYaml {
   return excess === undefined ? readDocument(parseDocument(text, options), text) : excess;
 }
 
+export type StreamedYaml = ParsedYaml & {
+  /** Where the value begins in the stream, from 1. */
+  readonly line: number;
+};
+
 /** All documents of a stream, without empty ones. */
-export function parseYamlStream(text: string): readonly ParsedYaml[] {
+export function parseYamlStream(text: string): readonly StreamedYaml[] {
   const excess = excessOf(text);
-  if (excess !== undefined) return [excess];
-  return [parseAllDocuments(text, options)]
-    .flat()
-    .map((document) => readDocument(document as Document.Parsed, text))
-    .filter((parsed) => 'error' in parsed || parsed.value !== null);
+  if (excess !== undefined) return [{ ...excess, line: 1 }];
+  let [line, at] = [1, 0];
+  return [parseAllDocuments(text, options)].flat().flatMap((one) => {
+    const document = one as Document.Parsed;
+    const start = document.contents?.range?.[0] ?? at;
+    line += text.slice(at, start).split('\n').length - 1;
+    at = Math.max(at, start);
+    const parsed = readDocument(document, text);
+    return 'error' in parsed || parsed.value !== null ? [{ ...parsed, line }] : [];
+  });
 }
 
 /**

@@ -52,4 +52,4 @@ export function identified<T extends KubeObject>(names: NameMaker, object: T, no
   });
 }
 
-const madeUid = (kind: string, key: string): string => `made-${kind.toLowerCase()}-${key}`;
+export const madeUid = (kind: string, key: string): string => `made-${kind.toLowerCase()}-${key}`;

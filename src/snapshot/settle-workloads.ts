@@ -96,7 +96,7 @@ function createPod({ names, now }: Workloads, owner: ReplicaSet): Pod {
 }
 
 /** As the API server would store it. */
-function createdPod(names: NameMaker, pod: Pod, now: number): Pod {
+export function createdPod(names: NameMaker, pod: Pod, now: number): Pod {
   const made = identified(names, pod, now);
   const defaulted = podDefinition.defaults?.(made) ?? made;
   return podDefinition.create.prepareCreate?.(defaulted, { now: formatTime(now) }) ?? defaulted;

@@ -68,6 +68,19 @@ export async function decodeBody(request: DecodeRequest): Promise<KubeObject> {
   return keepReset(raw, typed(object as KubeObject, kind));
 }
 
+/** A parsed value as a strict request would be decoded: for objects that do not come from a request. */
+export function decodeStrict(
+  kind: BodyKind,
+  raw: JsonObject,
+  duplicates: readonly string[] = [],
+): KubeObject {
+  const { object, problems, error } = decode(kind.schema, raw);
+  const handledAs = (): string => handledAsText(raw, kind, versionIn(raw, kind));
+  if (error !== undefined) throw badRequest(`${handledAs()}: ${error}`);
+  refuseProblems(duplicates, problems.unknown.map(unknownField), handledAs);
+  return typed(object as KubeObject, kind);
+}
+
 export type DecodeSource = {
   /** The parsed value. */
   readonly raw: unknown;

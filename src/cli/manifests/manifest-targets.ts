@@ -3,8 +3,8 @@ import type { DiscoveredResource } from '../../client/discovery.ts';
 import type { Session } from '../../flags/client-flags.ts';
 import { FailedError } from '../../flags/command.ts';
 import type { KubeObject } from '../../meta/object.ts';
+import type { Manifest } from '../../snapshot/manifest.ts';
 import { findKind } from './find-resource.ts';
-import type { Manifest } from './read-manifests.ts';
 
 export type ManifestTarget = {
   readonly source: string;
@@ -14,7 +14,7 @@ export type ManifestTarget = {
 };
 
 export function manifestTarget(
-  { source, object }: Manifest,
+  { source, object }: Pick<Manifest, 'source' | 'object'>,
   all: readonly DiscoveredResource[],
   { namespace, isNamespaceSet }: Pick<Session, 'namespace' | 'isNamespaceSet'>,
 ): ManifestTarget {

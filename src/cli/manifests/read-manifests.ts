@@ -6,12 +6,7 @@ import { FailedError } from '../../flags/command.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import { isJsonObject } from '../../schema/json-object.ts';
 import { parseYamlStream } from '../../schema/yaml.ts';
-
-export type Manifest = {
-  /** The file, or STDIN, for error messages. */
-  readonly source: string;
-  readonly object: KubeObject;
-};
+import type { Manifest } from '../../snapshot/manifest.ts';
 
 export async function readManifests(
   paths: readonly string[],
@@ -81,7 +76,8 @@ const reasons: Readonly<Record<string, string>> = {
 export function parseManifests(text: string, source: string): readonly Manifest[] {
   return parseYamlStream(text).flatMap((parsed) => {
     if ('error' in parsed) throw new FailedError(`error: error parsing ${source}: ${parsed.error}`);
-    return flatten(parsed.value, source).map((object) => ({ source, object }));
+    const { line, duplicates } = parsed;
+    return flatten(parsed.value, source).map((object) => ({ source, line, object, duplicates }));
   });
 }
 
