@@ -11,6 +11,7 @@ import type { Pace } from './limits/pace.ts';
 import type { StreamCount } from './limits/stream-count.ts';
 import type { Reserve } from './objects/reservation.ts';
 import type { PartsChannel } from './parts/channel.ts';
+import type { Peers } from './parts/peers.ts';
 import type { Dial } from './proxy/forward.ts';
 import type { TokenIssuer } from './tokens/service-account-tokens.ts';
 
@@ -43,6 +44,8 @@ export type ApiContext = {
   readonly addresses: ClusterAddresses;
   /** Questions to the parts that are connected to this server. */
   readonly partsChannel: PartsChannel;
+  /** And to those of the other servers of the cluster. */
+  readonly peers: Peers;
   /** Authenticate this server to agents of nodes. */
   readonly nodeCredentials: () => NodeCredentials;
   /** Earlier versions of objects; absent where none are kept. Set when the server has started. */

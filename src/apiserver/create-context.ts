@@ -30,6 +30,7 @@ import { defaultLimits } from './limits/limits.ts';
 import { createStreamCount } from './limits/stream-count.ts';
 import type { ApiServerOptions } from './options.ts';
 import { createPartsChannel } from './parts/channel.ts';
+import { noPeers } from './parts/peers.ts';
 import { type Dial, dialPod } from './proxy/forward.ts';
 import { guardDial } from './proxy/guard-dial.ts';
 import type { ReviewParts } from './reviews/answer-review.ts';
@@ -112,6 +113,7 @@ export async function createContext(
       newToken: randomUUID,
       maxPerUser: (options.limits ?? defaultLimits).maxWatchesPerUser,
     }),
+    peers: noPeers,
     nodeCredentials: createNodeCredentials(options.credentials, {
       now,
       ...(options.nodeTrust === undefined ? {} : { trust: options.nodeTrust }),

@@ -28,6 +28,8 @@ export type Informer<T extends KubeObject> = {
   readonly store: ObjectView<T>;
   /** Whether the store has held the complete state at least once. */
   readonly hasSynced: () => boolean;
+  /** The newest version that the store is known to show; undefined before it has synced. */
+  readonly version: () => string | undefined;
   /** Resolves when the informer has synced, or when it stops before that. */
   readonly synced: () => Promise<void>;
   /** Calls `add` for all objects already in the store. Returns a function that removes the handler. */
@@ -72,6 +74,7 @@ export function startInformer<T extends KubeObject>(
   return {
     store: copy.store,
     hasSynced: copy.hasSynced,
+    version: copy.version,
     synced: () => copy.synced,
     onChange: copy.onChange,
     addIndex: copy.store.addIndex,
@@ -90,6 +93,7 @@ function createCopy<T extends KubeObject>({
   const store = createLocalStore<T>(indexes);
   const handlers = new Set<ChangeHandler<T>>();
   let isSynced = false;
+  let observed: string | undefined;
   let release = (): void => {};
   const synced = new Promise<void>((resolve) => {
     release = resolve;
@@ -112,6 +116,11 @@ function createCopy<T extends KubeObject>({
     release,
     trim,
     hasSynced: () => isSynced,
+    version: () => observed,
+    /** Everything up to this version is in the store. */
+    reached(version: string): void {
+      observed = version;
+    },
     /** Replaces the contents with a complete, trimmed state; objects missing from it were deleted meanwhile. */
     replace(objects: readonly T[]): void {
       const present = new Set(objects.map(({ metadata }) => objectKey(metadata)));
@@ -223,6 +232,7 @@ async function readState<T extends KubeObject>(
   });
   copy.replace(items.map(copy.trim));
   position.version = resourceVersion;
+  copy.reached(resourceVersion);
 }
 
 /** Watches from the last version; without one, the state is streamed first (WatchList). */
@@ -258,7 +268,9 @@ async function readChanges<T extends KubeObject>(
       continue;
     }
     const { resourceVersion } = event.object.metadata;
-    if (resourceVersion !== undefined) position.version = resourceVersion;
+    if (resourceVersion === undefined) continue;
+    position.version = resourceVersion;
+    copy.reached(resourceVersion);
   }
   if (initial !== undefined && !signal.aborted) {
     throw new Error(

@@ -35,6 +35,8 @@ export type ToAnswerer =
   | { readonly kind: 'servers'; readonly groups: readonly ServerGroup[] }
   | { readonly kind: 'log'; readonly isOn: boolean }
   | { readonly kind: 'metrics'; readonly id: number }
+  /** Answered with `applied`, when all messages before it have been processed. */
+  | { readonly kind: 'apply'; readonly id: number }
   | { readonly kind: 'stop' };
 
 export type LogLine = {
@@ -52,5 +54,5 @@ export type FromAnswerer =
   | { readonly kind: 'failed'; readonly message: string }
   | { readonly kind: 'log'; readonly line: LogLine }
   | { readonly kind: 'answered'; readonly lines: readonly string[] }
-  | { readonly kind: 'metrics'; readonly id: number; readonly text: string }
+  | { readonly kind: 'metrics' | 'applied'; readonly id: number; readonly text: string }
   | { readonly kind: 'stopped' };

@@ -29,11 +29,13 @@ export type AnswerThreadOptions = {
 export type AnswerThread = {
   readonly addresses: readonly ServerAddress[];
   readonly inBatches: boolean;
-  readonly send: (message: Exclude<ToAnswerer, { kind: 'metrics' | 'stop' }>) => void;
+  readonly send: (message: Exclude<ToAnswerer, { kind: 'metrics' | 'apply' | 'stop' }>) => void;
   /** Sends the current state again. */
   readonly resend: () => void;
   /** The thread's metrics outside of shared memory; empty when it does not answer. */
   readonly metricsText: () => Promise<string>;
+  /** Resolves when it answers by everything that was sent before; false when it does not respond. */
+  readonly applied: () => Promise<boolean>;
   readonly ended: Promise<void>;
 };
 
@@ -81,6 +83,7 @@ export async function startAnswerThread(
     },
     resend: () => resend(running.post, options),
     metricsText: () => running.metricsText(),
+    applied: () => running.applied(),
     ended: supervise(),
   };
 }
@@ -119,7 +122,7 @@ async function startWorker(workerData: AnswerWorkerOptions, options: AnswerThrea
         reason = message.message;
         reject(new Error(message.message));
       } else if (message.kind === 'answered') options.answered(message.lines);
-      else if (message.kind === 'metrics') scrapes.received(message.id, message.text);
+      else if ('id' in message) scrapes.received(message.id, message.text);
       else if (message.kind === 'log') {
         options.log[message.line.level](message.line.message, message.line.fields);
       }
@@ -134,6 +137,7 @@ async function startWorker(workerData: AnswerWorkerOptions, options: AnswerThrea
     exited,
     reason: () => reason,
     metricsText: () => scrapes.request((id) => post({ kind: 'metrics', id })),
+    applied: async () => (await scrapes.request((id) => post({ kind: 'apply', id }))) !== '',
     stop(): void {
       post({ kind: 'stop' });
       const cancel = options.clock.after(stopTimeoutMs, () => void worker.terminate());
@@ -149,7 +153,7 @@ function socketsFor(
   return openSockets === undefined ? {} : { descriptors: listen.map(openSockets) };
 }
 
-/** Metrics requests to the thread, with a timeout. */
+/** Requests to the thread for a text, with a timeout. */
 function createScrapes(clock: Clock) {
   const pending = new Map<number, (text: string) => void>();
   let last = 0;

@@ -101,6 +101,9 @@ export function startAnswering(
         count();
         dependencies.post({ kind: 'metrics', id: message.id, text: dependencies.metrics.text() });
         return;
+      case 'apply':
+        dependencies.post({ kind: 'applied', id: message.id, text: 'applied' });
+        return;
       case 'stop':
         stop.now();
     }

@@ -6,6 +6,8 @@ import type { Clock } from '../host/clock.ts';
 import { endpointSliceDefinition } from '../kinds/endpoint-slice/definition.ts';
 import type { EndpointSlice } from '../kinds/endpoint-slice/types.ts';
 import { namespaceDefinition } from '../kinds/namespace/definition.ts';
+import type { Position, Revisions } from '../kinds/part/position.ts';
+import { createPositionTracker, type PositionTracker } from '../kinds/part/position-tracker.ts';
 import { podDefinition } from '../kinds/pod/definition.ts';
 import { serviceDefinition } from '../kinds/service/definition.ts';
 import { type KubeObject, objectKey } from '../meta/object.ts';
@@ -35,6 +37,8 @@ export type WatchOptions = SliceOptions & {
 };
 
 export type Watching = {
+  /** Which changes were reported. */
+  readonly position: (requested: Revisions) => Position;
   /** Resolves when the initial state has been reported; false when the signal was aborted first. */
   readonly synced: Promise<boolean>;
   /** The current state as changes, for an answering thread that was restarted. */
@@ -47,7 +51,6 @@ const changesPerMessage = 500;
 
 export function watchCluster(options: WatchOptions, signal: AbortSignal): Watching {
   const { caller, log, namespaces } = options;
-  const batcher = createBatcher(options);
   const clock = withMaxWait(options.clock);
   const start = { caller, clock, log };
   const selected = selectorOption(options.labelSelector);
@@ -55,6 +58,14 @@ export function watchCluster(options: WatchOptions, signal: AbortSignal): Watchi
     { ...start, ...selected, type: serviceDefinition, trim: trimService },
     signal,
   );
+  const slices = options.watchEndpoints
+    ? sliceSource({ ...options, clock }, services, signal)
+    : undefined;
+  const tracker = createPositionTracker({
+    seen: () => ({ services: versionOf(services), slices: versionOf(slices?.informer) }),
+    now: options.clock.now,
+  });
+  const batcher = createBatcher(options, tracker);
   const sources: readonly Source[] = [
     source(
       startInformer(
@@ -80,7 +91,7 @@ export function watchCluster(options: WatchOptions, signal: AbortSignal): Watchi
           ? { kind: 'service', key }
           : { kind: 'service', key, facts: serviceFacts(object) },
     }),
-    ...(options.watchEndpoints ? [sliceSource({ ...options, clock }, services, signal)] : []),
+    ...(slices === undefined ? [] : [slices]),
     ...(options.watchPods
       ? [
           source(
@@ -105,6 +116,7 @@ export function watchCluster(options: WatchOptions, signal: AbortSignal): Watchi
   });
   return {
     synced,
+    position: tracker.position,
     *snapshot() {
       for (const { snapshot } of sources) yield* snapshot();
     },
@@ -116,6 +128,10 @@ function selectorOption(labelSelector: string | undefined): { readonly labelSele
   return labelSelector === undefined ? {} : { labelSelector };
 }
 
+/** Of what is not watched, every change is in effect. */
+const versionOf = (informer: Pick<Informer<KubeObject>, 'version'> | undefined): number =>
+  informer === undefined ? Number.MAX_SAFE_INTEGER : Number(informer.version() ?? 0);
+
 /** The maximum back-off: names are current again this soon after the API server is back. */
 const maxWaitMs = 500;
 
@@ -124,7 +140,7 @@ function withMaxWait(clock: Clock): Clock {
 }
 
 type Source = {
-  readonly informer: Pick<Informer<KubeObject>, 'synced' | 'hasSynced' | 'ended'>;
+  readonly informer: Pick<Informer<KubeObject>, 'synced' | 'hasSynced' | 'version' | 'ended'>;
   readonly follow: (add: (change: ZoneChange) => void) => void;
   readonly snapshot: () => Iterable<ZoneChange>;
 };
@@ -198,21 +214,24 @@ function serviceOf(labels: Readonly<Record<string, string>> | undefined): string
 }
 
 /** Batches the changes of one iteration of the event loop. */
-function createBatcher({ clock, changed }: WatchOptions) {
+function createBatcher({ clock, changed }: WatchOptions, tracker: PositionTracker) {
   let pending: ZoneChange[] = [];
   let isDue = false;
   const flush = (): void => {
     isDue = false;
     const changes = pending;
     pending = [];
+    tracker.begin();
     for (let from = 0; from < changes.length; from += changesPerMessage) {
       changed(changes.slice(from, from + changesPerMessage));
     }
+    tracker.applied();
   };
   return {
     flush,
     add(change: ZoneChange): void {
       pending.push(change);
+      tracker.changed();
       if (isDue) return;
       isDue = true;
       clock.after(0, flush);

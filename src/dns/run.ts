@@ -1,10 +1,13 @@
 // Runs cluster DNS: this thread watches the API server, another one answers.
 import { readFile } from 'node:fs/promises';
-import { networkInterfaces } from 'node:os';
+import { hostname, networkInterfaces } from 'node:os';
+import { answerQuestions, answerTo } from '../client/parts/answer-questions.ts';
 import type { Transport } from '../client/transport.ts';
 import { aborted, type Clock, sleep, systemClock } from '../host/clock.ts';
 import { freeMemory } from '../host/free-memory.ts';
 import { isLoopback, isUnspecified, parseAddress } from '../ip/address.ts';
+import { partOn } from '../kinds/part/names.ts';
+import { type Position, positionQuestion, type Revisions } from '../kinds/part/position.ts';
 import type { Log } from '../observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
 import type { PodMode } from './cluster/find-rows.ts';
@@ -144,12 +147,35 @@ async function start(
   opened.push(...status.map(({ close }) => close));
   const following = followResolverConfig(options, thread, clock, log);
   opened.push(() => following);
+  const answering = answerForNames(options, watching, thread);
+  opened.push(() => answering);
   return {
     addresses: thread.addresses,
     inBatches: thread.inBatches,
     statusAddresses: status.map(({ address }) => address),
     synced,
   };
+}
+
+/** Answers questions of the API server about the names that this server has. */
+function answerForNames(
+  { transport, clock, log, signal }: Running,
+  { position }: Watching,
+  { applied }: AnswerThread,
+): Promise<void> {
+  const answer = async (requested: Revisions): Promise<Position> => {
+    const reported = position(requested);
+    if (!(await applied())) throw new Error('the answering thread does not respond');
+    return reported;
+  };
+  return answerQuestions(
+    {
+      ...{ caller: { transport, userAgent }, clock, log },
+      part: partOn('dns', hostname()),
+      handlers: [answerTo(positionQuestion, answer)],
+    },
+    signal,
+  );
 }
 
 function startWatching(

@@ -12,6 +12,7 @@ import type { Log } from '../observe/log.ts';
 import type { ClusterDns, ResolverConfig } from './environment/resolver-config.ts';
 import type { NodeMetrics } from './metrics.ts';
 import type { PodNetwork } from './network/pod-network.ts';
+import type { WaitForRelease } from './pod/run-release.ts';
 import type { Dial } from './probes/probe-endpoint.ts';
 import type { Runtime } from './runtimes/runtime.ts';
 
@@ -45,7 +46,7 @@ export type NodeParts = {
   /** Deletes the pod from the API, after nothing of it is left on the node. */
   readonly finishDeletion: (pod: Pod) => Promise<void>;
   /** Resolves when no traffic is sent to the terminating pod any more, or after a delay. */
-  readonly released: (pod: Pod) => Promise<void>;
+  readonly released: WaitForRelease;
 };
 
 /** Shorter than the grace period of most pods: an agent that is stopped must not take long. */

@@ -7,7 +7,7 @@ import { createEventRecorder } from '../client/event-recorder.ts';
 import type { Informer } from '../client/informer.ts';
 import { type ResourceClient, resourceClient } from '../client/rest.ts';
 import { createSharedInformers, waitForSync } from '../client/shared-informers.ts';
-import { aborted, type Clock, sleep, systemClock } from '../host/clock.ts';
+import { aborted, type Clock, systemClock } from '../host/clock.ts';
 import { configMapDefinition } from '../kinds/config-map/definition.ts';
 import { podDefinition } from '../kinds/pod/definition.ts';
 import type { Pod } from '../kinds/pod/types.ts';
@@ -26,6 +26,7 @@ import { createNodeMetrics } from './metrics.ts';
 import { hostNetwork, type PodNetwork } from './network/pod-network.ts';
 import { defaultShutdownGraceMs, type NodeParts } from './node-parts.ts';
 import { type PodWorker, startPodWorker } from './pod/run-pod.ts';
+import { createReleases, type WaitForRelease } from './pod/run-release.ts';
 import { type Dial, dialHost } from './probes/probe-endpoint.ts';
 import type { Runtime } from './runtimes/runtime.ts';
 import { type NodeServer, type NodeServerTls, serveNode } from './serve-node.ts';
@@ -61,8 +62,8 @@ export type NodeOptions = {
   readonly network?: PodNetwork;
   /** Opens connections to pods from the node. */
   readonly dial?: Dial;
-  /** Resolves when no proxy and no DNS server leads to the pod any more. Absent: after a delay. */
-  readonly released?: (pod: Pod) => Promise<void>;
+  /** Resolves when no proxy leads to the pod any more. Absent: when the API server says so, or after a delay. */
+  readonly released?: WaitForRelease;
   readonly maxPods?: number;
   /** Grace period of containers when the agent shuts down; absent: the default. */
   readonly shutdownGraceMs?: number;
@@ -193,9 +194,6 @@ function networkState(network: PodNetwork | undefined): Pick<NodeStatusOptions, 
   return { network: problem === undefined ? {} : { problem } };
 }
 
-/** How long SIGTERM is delayed without `released`, so that proxies stop sending requests to the pod. */
-const defaultReleaseMs = 2000;
-
 type PartsOptions = {
   readonly registry: MetricsRegistry;
   readonly services: Informer<Service>;
@@ -237,10 +235,17 @@ function createParts(
     report: writer.report,
     reported: writer.reported,
     finishDeletion: (pod) => removePod(client, pod, writing),
-    released: options.released ?? (() => sleep(clock, defaultReleaseMs, signal)),
+    released: whileRunning(options.released ?? createReleases({ caller, clock, log }), signal),
   };
   return { parts, writer };
 }
+
+/** While the whole node shuts down, nothing is waited for. */
+const whileRunning =
+  (released: WaitForRelease, signal: AbortSignal): WaitForRelease =>
+  async (pod, cancelled) => {
+    if (!signal.aborted) await released(pod, AbortSignal.any([signal, cancelled]));
+  };
 
 function reader<T extends KubeObject>(client: ResourceClient<T>) {
   return async (namespace: string, name: string): Promise<T | undefined> => {

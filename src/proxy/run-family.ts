@@ -48,6 +48,7 @@ export function startFamily(options: FamilyOptions, signal: AbortSignal): Family
   const request = (): void => {
     const now = clock.now();
     pending.queued(now);
+    options.rules.changed();
     health.queued(family, now);
     metrics.lastQueued.set(labels, now / 1000);
     bounded.request();

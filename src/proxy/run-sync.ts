@@ -5,6 +5,7 @@ import type { Log } from '../observe/log.ts';
 import type { FlowCleaner } from './conntrack/apply-conntrack.ts';
 import { createFlowChanges, type FlowChanges } from './conntrack/flow-changes.ts';
 import { findStaleFlows } from './conntrack/stale-flows.ts';
+import type { FamilyRules } from './effective-rules.ts';
 import type { ProxyHealth } from './health/health.ts';
 import type { HealthChecks } from './health/serve-health-checks.ts';
 import type { ProxyMetrics } from './metrics.ts';
@@ -39,8 +40,8 @@ export type SyncOptions = {
   /** Keys of all Services. */
   readonly serviceKeys: () => Iterable<string>;
   readonly objectsOf: (serviceKey: string) => ServiceObjects;
-  /** Called after each write with the state in the kernel. */
-  readonly applied: (state: ProxyState) => void;
+  /** Notified of what the rules do. */
+  readonly rules: FamilyRules;
 };
 
 /** After a failure (false) the next run writes everything (KPX-41). */
@@ -83,6 +84,7 @@ export function createSync(options: SyncOptions): Sync {
       await syncOnce(work, reason);
       return true;
     } catch (error) {
+      work.rules.failed();
       work.tracker.forget();
       recordFailure(work, error);
       return false;
@@ -102,7 +104,7 @@ async function syncOnce(work: Work, reason: 'change' | 'period'): Promise<void> 
   const { state, change } = tracker.take();
   const isNothing = change.kind === 'ports' && change.keys.size === 0;
   if (!isNothing) await write(work, state, change, { startedAt, queuedAt, triggers });
-  work.applied(state);
+  work.rules.applied(state);
   work.health.updated(family, startedAt, clock.now());
   await work.healthChecks.update({
     family,
@@ -140,6 +142,7 @@ async function countPackets(work: Work): Promise<void> {
 /** Applies pending changes to the model. */
 function updateModel(work: Work, reason: 'change' | 'period'): ReturnType<PendingChanges['take']> {
   const { tracker, pending, metrics, labels } = work;
+  work.rules.begin();
   const changes = pending.take();
   const { serviceKeys, isNodeChanged } = changes;
   // Changes of the machine's addresses are found by polling.

@@ -5,6 +5,7 @@ import { createEventRecorder, type EventRecorder } from '../client/event-recorde
 import { waitForSync } from '../client/shared-informers.ts';
 import { type Clock, sleep, systemClock } from '../host/clock.ts';
 import type { Node } from '../kinds/node/types.ts';
+import type { Revisions } from '../kinds/part/position.ts';
 import type { Log } from '../observe/log.ts';
 import type { MetricsRegistry } from '../observe/metrics.ts';
 import type { StatusServer } from '../observe/serve-status.ts';
@@ -12,15 +13,17 @@ import type { ProxyConfig } from './config.ts';
 import { createFlowCleaner, type FlowCleaner } from './conntrack/apply-conntrack.ts';
 import { applyKernelSettings } from './conntrack/apply-kernel-settings.ts';
 import { conntrackSettings } from './conntrack/conntrack-settings.ts';
+import { createEffectiveRules, type EffectiveRules } from './effective-rules.ts';
 import { createProxyHealth, isEligible, type ProxyHealth } from './health/health.ts';
 import { createHealthChecks, type HealthChecks } from './health/serve-health-checks.ts';
 import { serveHealthz } from './health/serve-healthz.ts';
 import { serveMetrics } from './health/serve-metrics.ts';
 import { createProxyMetrics, type ProxyMetrics } from './metrics.ts';
 import type { RefusedAddress } from './model/own-addresses.ts';
-import type { Family, ProxyState } from './model/state.ts';
+import type { Family } from './model/state.ts';
 import type { Mode, RunningMode } from './modes/mode.ts';
 import { makeNodeView } from './node-view/node-view.ts';
+import { runProxyAnswers } from './run-answers.ts';
 import { type ChosenMode, chooseMode } from './run-choose-mode.ts';
 import { cleanUpModes } from './run-cleanup.ts';
 import { type FamilyRun, startFamily } from './run-family.ts';
@@ -36,15 +39,13 @@ export type ProxyOptions = {
   readonly clock?: Clock;
   /** Called with the chosen mode before anything is written. */
   readonly chosen?: (chosen: ChosenMode) => void;
-  /** Called after each write with the state in the kernel. */
-  readonly applied?: (state: ProxyState) => void;
 };
 
 /** How long the first write waits for the Node object and the service ranges. Without them it is corrected by a later one. */
 const nodeWaitMs = 2000;
 
-type Parts = Required<Omit<ProxyOptions, 'metrics' | 'chosen' | 'applied'>> & {
-  readonly applied: (state: ProxyState) => void;
+type Parts = Required<Omit<ProxyOptions, 'metrics' | 'chosen'>> & {
+  readonly rules: EffectiveRules;
   readonly nodeName: string;
   readonly chosen: ChosenMode;
   readonly informers: ProxyInformers;
@@ -81,12 +82,20 @@ export async function startProxy(options: ProxyOptions, signal: AbortSignal): Pr
   const parts: Parts = {
     ...{ caller, config, modes, log, clock, nodeName, chosen, informers },
     ...{ measures, health, healthChecks, events },
-    applied: options.applied ?? (() => {}),
+    rules: createEffectiveRules(chosen.families, { seen: () => seenBy(informers), now: clock.now }),
   };
   const servers = await startServers(parts, options.metrics);
+  const stopping = new AbortController();
   try {
     recordStart(parts);
-    await work(parts, signal);
+    const mode = chosen.mode.name;
+    const answering = runProxyAnswers({ ...parts, mode }, stopping.signal);
+    try {
+      await work(parts, signal);
+    } finally {
+      stopping.abort();
+      await answering;
+    }
   } finally {
     await Promise.all([...servers.map((server) => server.close()), healthChecks.close()]);
   }
@@ -116,6 +125,11 @@ async function startServers(
   }
   return servers;
 }
+
+const seenBy = ({ services, slices }: ProxyInformers): Revisions => ({
+  services: Number(services.version() ?? 0),
+  slices: Number(slices.version() ?? 0),
+});
 
 /** Events of the Node: the start, a fallback to another mode, and that the mode is deprecated (KPX-50). */
 function recordStart({ events, nodeName, chosen }: Parts): void {
@@ -189,7 +203,7 @@ function startOne(
       }),
     serviceKeys: informers.services.store.keys,
     objectsOf: informers.objectsOf,
-    applied: parts.applied,
+    rules: parts.rules.of(family),
     // Rules of other modes are removed after the first write, so that there are rules at all times (KPX-52).
     afterFirstWrite: () => cleanUpModes(otherModes(chosen.mode, parts.modes), [family], log),
   };

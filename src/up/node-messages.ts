@@ -30,18 +30,10 @@ export type NodeThreadOptions = {
   readonly maxPids?: number;
 };
 
-export type ToNodeThread =
-  | { readonly kind: 'stop' }
-  /** Answered with `unrouted` as soon as the rules of this node lead to none of the addresses. */
-  | { readonly kind: 'watch'; readonly id: number; readonly ips: readonly string[] }
-  | { readonly kind: 'unwatch'; readonly id: number }
-  | { readonly kind: 'released'; readonly id: number };
+export type ToNodeThread = { readonly kind: 'stop' };
 
 export type FromNodeThread =
   /** The mode of the proxy, or why there is none. */
   | { readonly kind: 'mode'; readonly mode: string }
   | { readonly kind: 'ready' }
-  | { readonly kind: 'failed'; readonly message: string }
-  /** A pod of this node is terminating; answered with `released` when the rules of no node lead to it. */
-  | { readonly kind: 'release'; readonly id: number; readonly ips: readonly string[] }
-  | { readonly kind: 'letGo'; readonly id: number };
+  | { readonly kind: 'failed'; readonly message: string };

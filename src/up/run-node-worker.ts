@@ -6,7 +6,6 @@ import { createHttpTransport } from '../client/http-transport.ts';
 import { startAnnouncer } from '../cloud/announce/run.ts';
 import { packageVersion } from '../flags/package-version.ts';
 import { enterNamespace } from '../host/namespaces.ts';
-import type { Pod } from '../kinds/pod/types.ts';
 import { releaseVersion } from '../meta/release-version.ts';
 import { createBridgeNetwork } from '../node/network/run-network.ts';
 import { startNode } from '../node/run.ts';
@@ -19,7 +18,6 @@ import { startProxy } from '../proxy/run.ts';
 import { type ChosenMode, NoModeError } from '../proxy/run-choose-mode.ts';
 import { cleanUpModes } from '../proxy/run-cleanup.ts';
 import type { FromNodeThread, NodeThreadOptions, ToNodeThread } from './node-messages.ts';
-import { createRuleWatch } from './rule-watch.ts';
 
 const port = parentPort;
 if (port === null) throw new Error('this file must be started as a worker');
@@ -30,27 +28,12 @@ if (options.namespacePath !== undefined) enterNamespace(options.namespacePath);
 
 const post = (message: FromNodeThread): void => port.postMessage(message);
 const shutdown = new AbortController();
-const rules = createRuleWatch((id) => post({ kind: 'letGo', id }));
-const pendingReleases = new Map<number, () => void>();
-let lastRelease = 0;
 
 /** The default port of the kubelet. */
 const agentPort = 10250;
 
 port.on('message', (message: ToNodeThread) => {
-  switch (message.kind) {
-    case 'stop':
-      shutdown.abort();
-      for (const resolve of pendingReleases.values()) resolve();
-      return pendingReleases.clear();
-    case 'watch':
-      return rules.watch(message.id, message.ips);
-    case 'unwatch':
-      return rules.unwatch(message.id);
-    case 'released':
-      pendingReleases.get(message.id)?.();
-      pendingReleases.delete(message.id);
-  }
+  if (message.kind === 'stop') shutdown.abort();
 });
 
 run()
@@ -75,7 +58,6 @@ async function run(): Promise<void> {
       log,
       metrics: createMetrics(),
       chosen: (chosen) => post({ kind: 'mode', mode: describeMode(chosen) }),
-      applied: rules.applied,
     },
     signal,
   ).catch((error: unknown) => {
@@ -141,7 +123,6 @@ async function serve(
           clientAuthority: authority,
         },
       },
-      released,
       shutdownGraceMs: options.shutdownGraceMs,
     },
     signal,
@@ -173,16 +154,6 @@ function describeMode({ mode, families, insteadOf }: ChosenMode): string {
   return insteadOf === undefined
     ? works
     : `${works} instead of ${insteadOf.mode}: ${insteadOf.reason}`;
-}
-
-/** Resolves when the rules of no node lead to the pod. While the whole node shuts down, nothing is waited for. */
-function released({ status }: Pod): Promise<void> {
-  if (shutdown.signal.aborted) return Promise.resolve();
-  const ips = (status?.podIPs ?? []).flatMap(({ ip }) => ip ?? []);
-  lastRelease += 1;
-  const id = lastRelease;
-  post({ kind: 'release', id, ips });
-  return new Promise((resolve) => pendingReleases.set(id, resolve));
 }
 
 function connection({ certificate, privateKey }: KeyPair): ReturnType<typeof createHttpTransport> {

@@ -19,7 +19,6 @@ import { readImageMap } from '../flags/image-map-file.ts';
 import { maxPidsOf } from '../flags/pid-flag.ts';
 import { modeFlagSettings } from '../flags/proxy-flags.ts';
 import { type ServerNetwork, type StartedServer, startFromFlags } from '../flags/server-flags.ts';
-import { systemClock } from '../host/clock.ts';
 import { type Cidr, formatCidr } from '../ip/cidr.ts';
 import type { ImageMap } from '../node/runtimes/process/image-map.ts';
 import { configProblems, makeConfig, type ProxySettings } from '../proxy/config.ts';
@@ -27,7 +26,6 @@ import { allModes } from '../proxy/modes/all.ts';
 import { type BalancerPools, poolSettings } from './balancer-pools.ts';
 import { clusterDnsAddresses, publishClusterDns } from './cluster-dns.ts';
 import { leadControllers } from './lead-controllers.ts';
-import { createReleases } from './release-pods.ts';
 import { type NodeThread, startNodeThread } from './start-node-thread.ts';
 import type { UpFlags } from './up-flags.ts';
 import { waitForNodes } from './wait-for-nodes.ts';
@@ -206,7 +204,6 @@ async function startNodes(start: NodeStart): Promise<readonly NodeThread[]> {
   const { flags, layout, started, images, dnsAddresses, world } = start;
   const { authority } = started.credentials;
   const nodes: NodeThread[] = [];
-  const releases = createReleases({ clock: systemClock, nodes: () => nodes });
   const now = world.now();
   const proxy = client(authority, now, 'system:kube-proxy', ['system:node-proxier']);
   const announcer = client(authority, now, 'fairlead:announcer', []);
@@ -221,27 +218,21 @@ async function startNodes(start: NodeStart): Promise<readonly NodeThread[]> {
         now,
       }),
     };
-    const node = startNodeThread(
-      {
-        ...{ name, addresses, credentials, images, clusterDomain },
-        proxy: proxySettings(flags, layout),
-        server: lanUrlOf(start),
-        authority: authority.certificate,
-        dataDirectory: join(resolve(world.cwd(), flags.dataDir), 'nodes', name),
-        privatePaths: [resolve(world.cwd(), flags.dataDir)],
-        clusterDns: dnsAddresses,
-        logLevel: flags.logLevel,
-        shutdownGraceMs: flags.shutdownGracePeriod,
-        ...maxPidsOf(flags),
-        cleansUp: namespacePath === undefined,
-        announces: layout.balancerPools !== undefined,
-        ...(namespacePath === undefined ? {} : { namespacePath }),
-      },
-      {
-        release: (from, id, ips) => releases.begin(from, id, ips),
-        unrouted: (from, id) => releases.unrouted(from, id),
-      },
-    );
+    const node = startNodeThread({
+      ...{ name, addresses, credentials, images, clusterDomain },
+      proxy: proxySettings(flags, layout),
+      server: lanUrlOf(start),
+      authority: authority.certificate,
+      dataDirectory: join(resolve(world.cwd(), flags.dataDir), 'nodes', name),
+      privatePaths: [resolve(world.cwd(), flags.dataDir)],
+      clusterDns: dnsAddresses,
+      logLevel: flags.logLevel,
+      shutdownGraceMs: flags.shutdownGracePeriod,
+      ...maxPidsOf(flags),
+      cleansUp: namespacePath === undefined,
+      announces: layout.balancerPools !== undefined,
+      ...(namespacePath === undefined ? {} : { namespacePath }),
+    });
     nodes.push(node);
   }
   return nodes;

@@ -20,15 +20,7 @@ export type NodeThread = {
   readonly failure: () => string | undefined;
 };
 
-export type NodeThreadListeners = {
-  readonly release: (node: NodeThread, id: number, ips: readonly string[]) => void;
-  readonly unrouted: (node: NodeThread, id: number) => void;
-};
-
-export function startNodeThread(
-  options: NodeThreadOptions,
-  listeners: NodeThreadListeners,
-): NodeThread {
+export function startNodeThread(options: NodeThreadOptions): NodeThread {
   const worker = new Worker(workerUrl('up/run-node-worker'), { workerData: options });
   const { name, addresses, dataDirectory, namespacePath } = options;
   let mode = '';
@@ -71,11 +63,6 @@ export function startNodeThread(
         return resolveReady();
       case 'failed':
         failure = message.message;
-        return;
-      case 'release':
-        return listeners.release(thread, message.id, message.ips);
-      case 'letGo':
-        listeners.unrouted(thread, message.id);
     }
   });
   return thread;

@@ -1,5 +1,6 @@
 // Default roles of users: cluster-admin, admin, edit, view, and what all users may do.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
+import { partsGroup } from '../../kinds/part/names.ts';
 import { type PolicyRule, rbacGroup } from '../../kinds/rbac/types.ts';
 import { aggregatedRole, allow, allowPaths, clusterRole, read, write } from './role-objects.ts';
 
@@ -76,6 +77,10 @@ export const userRoles: readonly ClusterRole[] = [
   clusterRole('system:aggregate-to-admin', adminRules, { [toAdmin]: 'true' }),
   clusterRole('system:aggregate-to-edit', editRules, { [toEdit]: 'true' }),
   clusterRole('system:aggregate-to-view', viewRules, { [toView]: 'true' }),
+  // Fairlead's own resource: the role of upstream stays as it is.
+  clusterRole('fairlead:aggregate-to-view', [allow('get', partsGroup, 'propagations')], {
+    [toView]: 'true',
+  }),
   clusterRole('system:discovery', [
     allowPaths(
       'get',

@@ -1,6 +1,9 @@
 // The node authorizer: a node has the rights of its role, restricted to its own Node, Lease and pods, and to the objects
 // (secrets, config maps, tokens) that pods bound to it use. The admission plugin NodeRestriction checks writes once more,
 // with the objects. Kubernetes: plugin/pkg/auth/authorizer/node.
+
+import { partsGroup } from '../../kinds/part/names.ts';
+import { releaseResource } from '../../kinds/part/release.ts';
 import { isMirrorPod } from '../../kinds/pod/mirror.ts';
 import { type ReferencedObjects, referencedObjects } from '../../kinds/pod/referenced-objects.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -49,6 +52,7 @@ const nodeSpecificRules: ReadonlyMap<string, (request: NodeRequest) => AccessDec
   ['serviceaccounts', serviceAccount],
   ['leases.coordination.k8s.io', lease],
   ['nodes', nodeObject],
+  [`${releaseResource.plural}.${partsGroup}`, release],
   ['pods', pod],
   // Not served here; upstream restricts these to the node too, so the role alone must not allow them.
   ['persistentvolumes', () => noOpinion],
@@ -166,6 +170,12 @@ function podObject({ attributes, node, reader }: NodeRequest): AccessDecision {
     default:
       return noOpinion;
   }
+}
+
+/** Whether proxies still forward to a pod is for its node to know. */
+function release(request: NodeRequest): AccessDecision {
+  const { verb, subresource } = request.attributes;
+  return verb === 'get' && subresource === '' ? podObject(request) : noOpinion;
 }
 
 function selectsNode(text: string, node: string): boolean {

@@ -1,4 +1,5 @@
 // Priority and fairness: reads and writes have seats of their own, shared fairly between users; some requests are exempt.
+import { partsGroup } from '../../kinds/part/names.ts';
 import { mastersGroup } from '../access/known-users.ts';
 import type { User } from '../access/user.ts';
 import type { FlowMetrics, Level } from '../metrics.ts';
@@ -77,5 +78,11 @@ const streamed = new Set(['proxy', 'log', 'exec', 'attach', 'portforward', 'ques
 /** Whether it lasts as long as the client wants. A watch needs a seat until it has started. */
 export function isLongRunning(info: RequestInfo): boolean {
   if (info.kind === 'path') return false;
-  return info.verb === 'watch' || info.verb === 'proxy' || streamed.has(info.subresource);
+  return (
+    info.verb === 'watch' ||
+    info.verb === 'proxy' ||
+    streamed.has(info.subresource) ||
+    // Held until the proxies have confirmed; their number is bounded for each user.
+    (info.group === partsGroup && info.resource === 'releases')
+  );
 }

@@ -4,7 +4,9 @@ import { objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import { acceptAnswers, answerListKind, connectPart } from './connect-part.ts';
 import { answerQuestion, questionKind } from './forward-question.ts';
+import { holdRelease, releaseKind } from './hold-release.ts';
 import type { PartKindServed } from './part-call.ts';
+import { propagationKind, readPropagation } from './read-propagation.ts';
 
 const { group, version } = partResource;
 
@@ -21,4 +23,13 @@ const parts: PartKindServed = {
 
 const questions: PartKindServed = { ...questionKind, handlers: { create: answerQuestion } };
 
-export const servedPartKinds: readonly PartKindServed[] = [parts, questions];
+const releases: PartKindServed = { ...releaseKind, handlers: { get: holdRelease } };
+
+const propagations: PartKindServed = { ...propagationKind, handlers: { get: readPropagation } };
+
+export const servedPartKinds: readonly PartKindServed[] = [
+  parts,
+  propagations,
+  questions,
+  releases,
+];

@@ -3,7 +3,7 @@
 import type { PartName } from '../../kinds/part/names.ts';
 import { formatPartName } from '../../kinds/part/names.ts';
 import type { Answer, PartAnswer, QuestionKind, QuestionLine } from '../../kinds/part/question.ts';
-import { createStreamCount } from '../limits/stream-count.ts';
+import { createStreamCount, type StreamCount } from '../limits/stream-count.ts';
 import { tooManyParts, tooManyQuestions } from '../limits/too-many-requests.ts';
 
 export type PartStream = {
@@ -34,8 +34,8 @@ export type PartsChannel = {
     spec: Spec,
     changed: () => void,
   ) => OpenQuestion;
-  /** The connected parts. */
-  readonly parts: () => readonly PartName[];
+  /** Requests that wait for parts, by user. */
+  readonly held: StreamCount;
 };
 
 export type AnswerSource = {
@@ -55,6 +55,8 @@ export type ChannelOptions = {
 const maxPerName = 8;
 /** Each is held by a request that waits, and is sent to every part. */
 const maxOpen = 1000;
+/** More than the pods of a node, which terminate at the same time when it is drained. */
+const maxHeldPerUser = 250;
 const maxErrorLength = 1000;
 
 type Connection = PartStream & { readonly name: string; readonly token: string };
@@ -134,7 +136,7 @@ export function createPartsChannel({ newToken, maxPerUser }: ChannelOptions): Pa
         },
       };
     },
-    parts: () => [...connections.values()].map(({ part }) => part),
+    held: createStreamCount(maxHeldPerUser),
   };
 }
 

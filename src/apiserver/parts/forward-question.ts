@@ -9,6 +9,7 @@ import { readObject } from '../request/read-object.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
 import { collectAnswers } from './collect-answers.ts';
 import { answerWith, type PartCall } from './part-call.ts';
+import { noPeers } from './peers.ts';
 import { questionKinds } from './question-kinds.ts';
 
 export const questionKind: VirtualKind = { ...questionResource, schema: questionSchema };
@@ -23,10 +24,15 @@ export async function answerQuestion(call: PartCall): Promise<ApiResponse> {
   const question = (await readObject(call, questionKind, options)) as Question;
   const { kind, spec } = readQuestion(question);
   const timeoutMs = Math.min(question.spec.timeoutMilliseconds || defaultTimeoutMs, maxTimeoutMs);
-  const answers = await collectAnswers(context.partsChannel, kind, spec, {
-    timeoutMs,
-    signal: request.signal(),
-  });
+  const answers = await collectAnswers(
+    { channel: context.partsChannel, peers: noPeers },
+    kind,
+    spec,
+    {
+      timeoutMs,
+      signal: request.signal(),
+    },
+  );
   return answerWith(call, questionKind, 201, { ...question, status: { answers } } as Question);
 }
 

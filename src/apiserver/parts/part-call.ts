@@ -25,6 +25,14 @@ export type PartKindServed = VirtualKind & {
   readonly handlers: Readonly<Record<string, PartHandler>>;
 };
 
+const maxTimeoutMs = 30_000;
+
+/** How long the client waits for the parts, by `timeoutSeconds`. */
+export function timeoutOf({ query }: VerbRequest, defaultMs: number): number {
+  const seconds = Number(query.get('timeoutSeconds') ?? '');
+  return seconds > 0 ? Math.min(seconds * 1000, maxTimeoutMs) : defaultMs;
+}
+
 export function answerWith(
   { context, request }: PartCall,
   kind: VirtualKind,

@@ -1,5 +1,9 @@
 // All questions that parts are sent. A new one: its kind in src/kinds/part, a line here, and a handler in the part.
 import { positionQuestion } from '../../kinds/part/position.ts';
 import type { AnyQuestionKind } from '../../kinds/part/question.ts';
+import { unroutedQuestion } from '../../kinds/part/unrouted.ts';
 
-export const questionKinds: readonly AnyQuestionKind[] = [positionQuestion as AnyQuestionKind];
+export const questionKinds: readonly AnyQuestionKind[] = [
+  positionQuestion as AnyQuestionKind,
+  unroutedQuestion as AnyQuestionKind,
+];

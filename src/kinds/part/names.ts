@@ -32,6 +32,18 @@ export type PartName = { readonly kind: PartKind; readonly node: string };
 
 export const formatPartName = ({ kind, node }: PartName): string => `${kind}.${node}`;
 
+const maxNodeLength = 253;
+
+/** The name of a part on this machine, whatever the machine is called. */
+export function partOn(kind: PartKind, machine: string): PartName {
+  const plain = machine
+    .toLowerCase()
+    .slice(0, maxNodeLength)
+    .replaceAll(/[^a-z0-9.-]/g, '-');
+  const node = labels.dns1123Subdomain(plain).length === 0 ? plain : 'unnamed';
+  return { kind, node };
+}
+
 export function parsePartName(text: string): PartName | undefined {
   const at = text.indexOf('.');
   const kind = partKinds.find((one) => one === text.slice(0, at));

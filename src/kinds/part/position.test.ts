@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { formatPartName, parsePartName } from './names.ts';
+import { formatPartName, parsePartName, partOn } from './names.ts';
 import { positionQuestion } from './position.ts';
 
 const applied = { services: 3, slices: 4 };
@@ -31,6 +31,12 @@ describe('parsePartName()', () => {
   for (const text of ['', 'proxy', 'proxy.', '.a', 'controller.a', 'proxy.A', 'proxy.a/b']) {
     it(`refuses "${text}"`, () => assert.equal(parsePartName(text), undefined));
   }
+  it('reads every name that partOn() makes of a machine', () => {
+    const machines = ['a.example.org', 'My_Laptop', '-', '', 'x'.repeat(300)];
+    for (const name of machines.map((machine) => partOn('dns', machine)))
+      assert.deepEqual(parsePartName(formatPartName(name)), name);
+    assert.equal(partOn('dns', 'My_Laptop').node, 'my-laptop');
+  });
   it('reads what formatPartName() writes', () => {
     const name = { kind: 'dns', node: 'a.example.org' } as const;
     assert.deepEqual(parsePartName(formatPartName(name)), name);

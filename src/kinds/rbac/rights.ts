@@ -1,6 +1,8 @@
 // The API requests of a part, as data beside its code. docs/deploy/kubernetes/rbac is generated from it, and a test
 // compares it with the audit log of a server: nothing is forbidden, and no granted right is unused.
 
+import { partResource } from '../part/names.ts';
+
 /** Any kind's definition fits. */
 type Resource = { readonly group: string; readonly plural: string };
 
@@ -43,6 +45,12 @@ export function mayWatch(...types: readonly Resource[]): readonly Right[] {
 export const everything = { group: '*', plural: '*' } as const;
 
 export const mayRecordEvents: Right = may('create patch', { group: '', plural: 'events' });
+
+/** Questions of the API server to a part, and its answers. */
+export const mayAnswerQuestions: readonly Right[] = [
+  may('get', partResource, { subresource: 'questions' }),
+  may('create', partResource, { subresource: 'answers' }),
+];
 
 /** For owner references with blockOwnerDeletion, where OwnerReferencesPermissionEnforcement is enabled. */
 export function mayOwn(type: Resource): Right {

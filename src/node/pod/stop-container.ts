@@ -57,7 +57,7 @@ export async function waitForRelease(
 ): Promise<void> {
   const timeout = new AbortController();
   const limit = AbortSignal.any([timeout.signal, skipGrace]);
-  await Promise.race([released(pod), sleep(clock, maxMs, limit)]);
+  await Promise.race([released(pod, limit), sleep(clock, maxMs, limit)]);
   timeout.abort();
 }
 
