@@ -2,6 +2,7 @@
 import { isIP } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import { trimEnd } from '../meta/trim-end.ts';
+import type { Impersonation } from './kubeconfig-user.ts';
 import type { Connection } from './read-kubeconfig.ts';
 import type { Transport, TransportRequest } from './transport.ts';
 
@@ -66,15 +67,53 @@ export function tlsOptions(connection: Connection): ConnectionOptions {
   };
 }
 
+export type RequestHeaders = Record<string, string | number | string[]>;
+
 export function headersOf(
   { headers = {}, body, token: requestToken }: TransportRequest,
-  { token = requestToken }: Connection,
-): Record<string, string | number> {
+  connection: Connection,
+): RequestHeaders {
+  const { token = requestToken, impersonation } = connection;
   return {
     ...headers,
-    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    ...(token === undefined ? basicHeaders(connection) : { authorization: `Bearer ${token}` }),
+    ...(impersonation === undefined ? {} : impersonationHeaders(impersonation)),
     ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
   };
+}
+
+function basicHeaders({ basicAuth }: Connection): RequestHeaders {
+  if (basicAuth === undefined) return {};
+  const { username, password } = basicAuth;
+  const credentials = Buffer.from(`${username}:${password}`).toString('base64');
+  return { authorization: `Basic ${credentials}` };
+}
+
+function impersonationHeaders({ user, uid, groups, extra }: Impersonation): RequestHeaders {
+  return {
+    'impersonate-user': headerValue(user),
+    ...(uid === undefined ? {} : { 'impersonate-uid': headerValue(uid) }),
+    ...(groups.length === 0 ? {} : { 'impersonate-group': groups.map(headerValue) }),
+    ...Object.fromEntries(
+      Object.entries(extra)
+        .filter(([, values]) => values.length > 0)
+        .map(([key, values]) => [`impersonate-extra-${headerKey(key)}`, values.map(headerValue)]),
+    ),
+  };
+}
+
+/** As Go, the bytes of UTF-8. */
+const headerValue = (text: string): string => Buffer.from(text).toString('latin1');
+
+/** Percent-encodes what header names must not have, as client-go: keys are like `example.com/team`. */
+function headerKey(key: string): string {
+  return [...Buffer.from(key)]
+    .map((byte) => {
+      const character = String.fromCharCode(byte);
+      if (/[\w!#$&'*+.^`|~-]/.test(character)) return character;
+      return `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+    })
+    .join('');
 }
 
 export const silenceError = ({ server }: Connection, ms: number): Error =>

@@ -40,7 +40,7 @@ export function createHttpTransport(
 }
 
 function withoutCredentials(connection: Connection): Connection {
-  const { clientCertificate, clientKey, token, ...rest } = connection;
+  const { clientCertificate, clientKey, token, basicAuth, impersonation, ...rest } = connection;
   return rest;
 }
 

@@ -7,7 +7,9 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
+import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
+import { chooseProxy } from './choose-proxy.ts';
 import {
   ConnectTimeoutError,
   type ExchangeOptions,
@@ -21,6 +23,8 @@ import {
   type TransportLimits,
   tlsOptions,
 } from './exchange.ts';
+import { openPlainSocket, openTlsSocket } from './open-socket.ts';
+import { proxyAuthorization } from './open-tunnel.ts';
 import type { Connection } from './read-kubeconfig.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
@@ -34,10 +38,7 @@ type Target = {
 };
 
 export function createHttp1Exchange({ connection, limits }: ExchangeOptions): HttpTransport {
-  const keepAliveOptions = { keepAlive: true, keepAliveMsecs: keepAliveMs };
-  const agent = connection.server.startsWith('https:')
-    ? new HttpsAgent({ ...keepAliveOptions, ...tlsOptions(connection) })
-    : new HttpAgent(keepAliveOptions);
+  const agent = createAgent({ connection, limits });
   const target = { connection, limits, agent };
   const isAlive = createLivenessCheck(target);
   return {
@@ -68,6 +69,35 @@ export function createHttp1Exchange({ connection, limits }: ExchangeOptions): Ht
   };
 }
 
+function createAgent(options: ExchangeOptions): HttpAgent | HttpsAgent {
+  const { connection } = options;
+  const keepAliveOptions = { keepAlive: true, keepAliveMsecs: keepAliveMs };
+  const isTls = connection.server.startsWith('https:');
+  const agent = isTls
+    ? new HttpsAgent({ ...keepAliveOptions, ...tlsOptions(connection) })
+    : new HttpAgent(keepAliveOptions);
+  const proxy = chooseProxy(connection);
+  if (proxy === undefined) return agent;
+  const open = (): Promise<Socket> =>
+    isTls ? openTlsSocket(options, ['http/1.1']) : openPlainSocket(options, proxy);
+  // The agent's own way to make connections, which its types do not name.
+  return Object.assign(agent, {
+    createConnection(_options: unknown, done: (error: Error | null, socket?: Socket) => void) {
+      open().then((socket) => done(null, socket), done);
+    },
+  });
+}
+
+/** What a server without TLS gets through an HTTP proxy has its whole URL in the first line, and is authenticated to the proxy. */
+function forwardOptions(connection: Connection): {
+  readonly prefix: string;
+  readonly headers: Record<string, string>;
+} {
+  const proxy = connection.server.startsWith('http:') ? chooseProxy(connection) : undefined;
+  if (proxy === undefined || proxy.protocol === 'socks5') return { prefix: '', headers: {} };
+  return { prefix: new URL(connection.server).origin, headers: proxyAuthorization(proxy) };
+}
+
 function startRequest(
   { connection, limits, agent }: Target,
   request: TransportRequest,
@@ -75,12 +105,13 @@ function startRequest(
   answered: (incoming: IncomingMessage) => void,
 ): ClientRequest {
   const { protocol, host, port } = endpointOf(connection);
+  const forward = forwardOptions(connection);
   const outgoing = (protocol === 'https:' ? httpsRequest : httpRequest)(
     {
       ...{ protocol, hostname: host, port },
       method: request.method,
-      path: pathOf(connection, request),
-      headers: headersOf(request, connection),
+      path: forward.prefix + pathOf(connection, request),
+      headers: { ...headersOf(request, connection), ...forward.headers },
       agent,
       timeout,
       ...(request.signal === undefined ? {} : { signal: request.signal }),

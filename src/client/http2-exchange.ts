@@ -1,21 +1,18 @@
 // Requests over HTTP/2: they share a connection, and pings on that connection tell whether the server is alive, as in client-go. A stream
 // may therefore be idle for any time.
-import { once } from 'node:events';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import type { TLSSocket } from 'node:tls';
 import { endLater, resetLater } from '../host/end-later.ts';
 import {
-  ConnectTimeoutError,
   type ExchangeOptions,
-  endpointOf,
   headersOf,
   isWatch,
   keepAliveMs,
   pathOf,
   silenceError,
-  tlsOptions,
 } from './exchange.ts';
 import { watchLiveness } from './http2-liveness.ts';
+import { openTlsSocket } from './open-socket.ts';
 import type { Connection } from './read-kubeconfig.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 
@@ -137,24 +134,8 @@ function isRefused(error: unknown): boolean {
   return refusedCodes.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
-async function openSocket({ connection, limits }: ExchangeOptions): Promise<TLSSocket> {
-  const { host, port } = endpointOf(connection);
-  const socket = connectTls({
-    ...tlsOptions(connection),
-    ...{ host, port, ALPNProtocols: ['h2', 'http/1.1'] },
-  });
-  const timer = setTimeout(
-    () => socket.destroy(new ConnectTimeoutError(connection.server, limits.connectMs)),
-    limits.connectMs,
-  );
-  try {
-    await once(socket, 'secureConnect');
-  } catch (error) {
-    socket.destroy();
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
+async function openSocket(options: ExchangeOptions): Promise<TLSSocket> {
+  const socket = await openTlsSocket(options, ['h2', 'http/1.1']);
   socket.setNoDelay(true);
   socket.setKeepAlive(true, keepAliveMs);
   return socket;

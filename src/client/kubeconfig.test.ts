@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  KubeconfigError,
-  mergeKubeconfigs,
-  parseKubeconfig,
-  resolveContext,
-} from './kubeconfig.ts';
+import { mergeKubeconfigs, parseKubeconfig, resolveContext } from './kubeconfig.ts';
+import { KubeconfigError } from './kubeconfig-error.ts';
 
 const base64 = (text: string): string => Buffer.from(text).toString('base64');
 
@@ -81,7 +77,7 @@ const refusals: readonly { name: string; text: string; context?: string; why: Re
     why: /context "x".*it has here, there, broken, clever/,
   },
   { name: 'an unknown cluster', text: config, context: 'broken', why: /cluster "nowhere"/ },
-  { name: 'a plugin', text: config, context: 'clever', why: /"exec"/ },
+  { name: 'a plugin without a version', text: config, context: 'clever', why: /apiVersion is ""/ },
 ];
 for (const { name, text, context, why } of refusals) {
   test(`resolveContext() refuses ${name}`, () => {
@@ -115,4 +111,50 @@ contexts: [{ name: x, context: { cluster: c } }]
 `),
   );
   assert.deepEqual([server, otherServers], ['https://a:1', ['https://b:2', 'https://c:3']]);
+});
+
+const servers: readonly (readonly [string, string | RegExp])[] = [
+  ['https://a:1/', 'https://a:1'],
+  ['a:8080', 'http://a:8080'],
+  ['ftp://a', /Cannot use the server "ftp:\/\/a"/],
+  ['https://', /Cannot use the server "https:\/\/"/],
+];
+for (const [server, found] of servers) {
+  test(`resolveContext() reads the server ${server}`, () => {
+    const read = () =>
+      resolveContext(
+        parseKubeconfig(`
+clusters: [{ name: c, cluster: { server: "${server}" } }]
+contexts: [{ name: x, context: { cluster: c } }]
+`),
+      ).server;
+    if (found instanceof RegExp) assert.throws(read, found);
+    else assert.equal(read(), found);
+  });
+}
+
+test('resolveContext() reads the proxy, and gives a plugin what the cluster has for it', () => {
+  const { proxyUrl, exec } = resolveContext(
+    parseKubeconfig(`
+clusters:
+- name: c
+  cluster:
+    server: https://a:1
+    proxy-url: http://p:3128
+    disable-compression: true
+    extensions:
+    - { name: client.authentication.k8s.io/exec, extension: { audience: a } }
+    - { name: other, extension: [1] }
+users:
+- name: u
+  user: { exec: { apiVersion: client.authentication.k8s.io/v1beta1, command: login } }
+contexts: [{ name: x, context: { cluster: c, user: u, extensions: [{ name: any }] } }]
+`),
+  );
+  assert.equal(proxyUrl, 'http://p:3128');
+  assert.deepEqual(exec, {
+    ...{ apiVersion: 'client.authentication.k8s.io/v1beta1', command: 'login', args: [], env: {} },
+    ...{ interactiveMode: 'IfAvailable', provideClusterInfo: false },
+    clusterConfig: { audience: 'a' },
+  });
 });

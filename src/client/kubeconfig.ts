@@ -3,12 +3,17 @@ import { readOtherServers } from '../meta/kubeconfig-servers.ts';
 import { trimEnd } from '../meta/trim-end.ts';
 import { isJsonObject, type JsonObject } from '../schema/json-object.ts';
 import { parseYaml } from '../schema/yaml.ts';
-
-/** PEM text, or the file that contains it. */
-export type PemSource = { readonly text: string } | { readonly file: string };
+import { KubeconfigError } from './kubeconfig-error.ts';
+import {
+  type PemSource,
+  parseUser,
+  pemOf,
+  textOf,
+  type UserCredentials,
+} from './kubeconfig-user.ts';
 
 /** The cluster and the user of one context. */
-export type KubeContext = {
+export type KubeContext = UserCredentials & {
   /** `https://127.0.0.1:6443`, without a trailing slash; may have a path. */
   readonly server: string;
   /** More API servers of the same cluster; absent: there is only one. */
@@ -16,21 +21,12 @@ export type KubeContext = {
   /** The default namespace. */
   readonly namespace: string;
   readonly certificateAuthority?: PemSource;
-  readonly clientCertificate?: PemSource;
-  readonly clientKey?: PemSource;
-  readonly token?: PemSource;
   /** The name that the server's certificate must have, when it is not the host of the URL. */
   readonly tlsServerName?: string;
   readonly skipTlsVerification: boolean;
+  /** The proxy that leads to the server; absent: none, or that of the environment. */
+  readonly proxyUrl?: string;
 };
-
-/** The kubeconfig cannot be used; the message says why. */
-export class KubeconfigError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'KubeconfigError';
-  }
-}
 
 type Named = ReadonlyMap<string, JsonObject>;
 
@@ -77,64 +73,57 @@ export function resolveContext(config: Kubeconfig, contextName?: string): KubeCo
     throw new KubeconfigError('Cannot choose a context: the kubeconfig has no current-context');
   }
   const context = find(config.contexts, 'context', name);
-  const cluster = find(config.clusters, 'cluster', text(context, 'cluster') ?? '');
-  const user =
-    text(context, 'user') === undefined
-      ? {}
-      : find(config.users, 'user', text(context, 'user') ?? '');
-  refuseUnsupported(user);
+  const cluster = find(config.clusters, 'cluster', textOf(context, 'cluster') ?? '');
+  const userName = textOf(context, 'user');
+  const user = userName === undefined ? {} : find(config.users, 'user', userName);
+  const credentials = parseUser(user, userName ?? '');
+  const clusterConfig = pluginConfigOf(cluster.extensions);
   return {
-    ...parts(cluster, user),
-    namespace: text(context, 'namespace') ?? 'default',
+    ...clusterParts(cluster),
+    ...credentials,
+    ...(credentials.exec === undefined || clusterConfig === undefined
+      ? {}
+      : { exec: { ...credentials.exec, clusterConfig } }),
+    namespace: textOf(context, 'namespace') ?? 'default',
     skipTlsVerification: cluster['insecure-skip-tls-verify'] === true,
   };
 }
 
-function parts(
+function clusterParts(
   cluster: JsonObject,
-  user: JsonObject,
-): Omit<KubeContext, 'namespace' | 'skipTlsVerification'> {
-  const authority = pem(cluster, 'certificate-authority');
-  const certificate = pem(user, 'client-certificate');
-  const key = pem(user, 'client-key');
-  const token = tokenOf(user);
-  const serverName = text(cluster, 'tls-server-name');
+): Omit<KubeContext, keyof UserCredentials | 'namespace' | 'skipTlsVerification'> {
+  const authority = pemOf(cluster, 'certificate-authority');
+  const serverName = textOf(cluster, 'tls-server-name');
+  const proxyUrl = textOf(cluster, 'proxy-url');
   const otherServers = readOtherServers(cluster.extensions);
   return {
-    server: trimEnd(text(cluster, 'server') ?? 'http://localhost:8080', '/'),
+    server: serverOf(cluster),
     ...(otherServers.length === 0 ? {} : { otherServers }),
     ...(authority === undefined ? {} : { certificateAuthority: authority }),
-    ...(certificate === undefined ? {} : { clientCertificate: certificate }),
-    ...(key === undefined ? {} : { clientKey: key }),
-    ...(token === undefined ? {} : { token }),
     ...(serverName === undefined ? {} : { tlsServerName: serverName }),
+    ...(proxyUrl === undefined ? {} : { proxyUrl }),
   };
 }
 
-/** Inline data takes precedence over a file, as with kubectl. */
-function pem(fields: JsonObject, name: string): PemSource | undefined {
-  const encoded = text(fields, `${name}-data`);
-  if (encoded !== undefined) return { text: Buffer.from(encoded, 'base64').toString('utf8') };
-  const file = text(fields, name);
-  return file === undefined ? undefined : { file };
-}
-
-function tokenOf(user: JsonObject): PemSource | undefined {
-  const token = text(user, 'token');
-  if (token !== undefined) return { text: token };
-  const file = text(user, 'tokenFile');
-  return file === undefined ? undefined : { file };
-}
-
-/** Refused here with a clear message: exec and auth-provider plugins and basic authentication are not supported. */
-function refuseUnsupported(user: JsonObject): void {
-  for (const method of ['exec', 'auth-provider', 'username']) {
-    if (user[method] !== undefined) {
-      throw new KubeconfigError(
-        `Cannot use the user of the kubeconfig: it authenticates by "${method}"; supported are client certificates and tokens`,
-      );
-    }
+/** As client-go, a server without a scheme is reached over HTTP. */
+function serverOf(cluster: JsonObject): string {
+  const given = textOf(cluster, 'server') ?? 'http://localhost:8080';
+  const server = given.includes('://') ? given : `http://${given}`;
+  if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
+    throw new KubeconfigError(
+      `Cannot use the server "${given}" of the kubeconfig: want a URL such as https://127.0.0.1:6443`,
+    );
   }
+  return trimEnd(server, '/');
+}
+
+/** The extension of a cluster that plugins get with `provideClusterInfo`. */
+const pluginExtension = 'client.authentication.k8s.io/exec';
+
+function pluginConfigOf(extensions: unknown): unknown {
+  if (!Array.isArray(extensions)) return undefined;
+  const own = extensions.find((one) => isJsonObject(one) && one.name === pluginExtension);
+  return isJsonObject(own) ? own.extension : undefined;
 }
 
 function onlyContext({ contexts }: Kubeconfig): string | undefined {
@@ -164,9 +153,4 @@ function firstOfEach(entries: readonly (readonly [string, JsonObject])[]): Named
   const result = new Map<string, JsonObject>();
   for (const [name, fields] of entries) if (!result.has(name)) result.set(name, fields);
   return result;
-}
-
-function text(fields: JsonObject, name: string): string | undefined {
-  const value = fields[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
 }

@@ -1,15 +1,17 @@
 // Reads kubeconfigs and the files that they reference.
 import { readFile } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, resolve, sep } from 'node:path';
+import { isJsonObject } from '../schema/json-object.ts';
+import type { ProxyVariables } from './choose-proxy.ts';
 import {
   type KubeContext,
   type Kubeconfig,
-  KubeconfigError,
   mergeKubeconfigs,
-  type PemSource,
   parseKubeconfig,
   resolveContext,
 } from './kubeconfig.ts';
+import { KubeconfigError } from './kubeconfig-error.ts';
+import type { BasicAuth, ExecPlugin, Impersonation, PemSource } from './kubeconfig-user.ts';
 
 /** All that is needed to reach a server, with the contents of all files. */
 export type Connection = {
@@ -21,8 +23,16 @@ export type Connection = {
   readonly clientCertificate?: string;
   readonly clientKey?: string;
   readonly token?: string;
+  readonly basicAuth?: BasicAuth;
+  /** Prints the credentials; unless there is a token or a password already. */
+  readonly exec?: ExecPlugin;
+  readonly impersonation?: Impersonation;
   readonly tlsServerName?: string;
   readonly skipTlsVerification: boolean;
+  /** The proxy of the kubeconfig. */
+  readonly proxyUrl?: string;
+  /** Proxies of the environment; absent: none. */
+  readonly proxyVariables?: ProxyVariables;
 };
 
 /** Merges the kubeconfigs at the paths; relative file names are resolved against the kubeconfig that contains them. */
@@ -43,7 +53,7 @@ async function readOne(path: string): Promise<Kubeconfig> {
   return {
     ...config,
     clusters: resolvePaths(config.clusters, folder),
-    users: resolvePaths(config.users, folder),
+    users: resolveCommands(resolvePaths(config.users, folder), folder),
   };
 }
 
@@ -59,6 +69,18 @@ function resolvePaths(all: Kubeconfig['clusters'], folder: string): Kubeconfig['
           : [];
       });
       return [name, { ...fields, ...Object.fromEntries(named) }];
+    }),
+  );
+}
+
+/** A command with a slash is relative to the kubeconfig; another is searched in $PATH. */
+function resolveCommands(all: Kubeconfig['users'], folder: string): Kubeconfig['users'] {
+  return new Map(
+    [...all].map(([name, fields]) => {
+      const { exec } = fields;
+      if (!isJsonObject(exec) || typeof exec.command !== 'string') return [name, fields];
+      if (!exec.command.includes(sep)) return [name, fields];
+      return [name, { ...fields, exec: { ...exec, command: resolve(folder, exec.command) } }];
     }),
   );
 }

@@ -1,7 +1,7 @@
 // A transport whose credentials can be replaced while it is in use: new requests use the new credentials; watches and requests in
 // flight complete with the previous ones.
 import type { HttpTransport } from './exchange.ts';
-import { openFailoverTransport } from './open-failover-transport.ts';
+import { openTransport } from './open-transport.ts';
 import type { Connection } from './read-kubeconfig.ts';
 import type { Transport } from './transport.ts';
 
@@ -13,7 +13,7 @@ export type RenewableTransport = Transport & {
 const maxRetired = 10;
 
 export function createRenewableTransport(connection: Connection): RenewableTransport {
-  let current: HttpTransport = openFailoverTransport(connection);
+  let current: HttpTransport = openTransport(connection);
   let retired: readonly HttpTransport[] = [];
   return {
     send: (request) => current.send(request),
@@ -21,7 +21,7 @@ export function createRenewableTransport(connection: Connection): RenewableTrans
       current.retire();
       for (const old of retired.slice(0, -maxRetired + 1)) void old.close();
       retired = [...retired.slice(-maxRetired + 1), current];
-      current = openFailoverTransport(renewed);
+      current = openTransport(renewed);
     },
     async close() {
       await Promise.all([current, ...retired].map((one) => one.close()));

@@ -1,20 +1,31 @@
 // The flags of commands that connect to an API server; opens the connection.
 
 import { existsSync } from 'node:fs';
-import { delimiter, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ApiCaller } from '../client/api-call.ts';
-import { KubeconfigError } from '../client/kubeconfig.ts';
-import { openFailoverTransport } from '../client/open-failover-transport.ts';
+import { chooseProxy, readProxyVariables } from '../client/choose-proxy.ts';
+import { KubeconfigError } from '../client/kubeconfig-error.ts';
+import type { Impersonation } from '../client/kubeconfig-user.ts';
+import { openTransport } from '../client/open-transport.ts';
+import { isInCluster, readInClusterConnection } from '../client/read-in-cluster.ts';
 import { type Connection, readConnection } from '../client/read-kubeconfig.ts';
 import type { Transport } from '../client/transport.ts';
 import { FailedError, UsageError, type World } from './command.ts';
+import { connectionSource } from './connection-source.ts';
 import { packageVersion } from './package-version.ts';
 
 export type ClientFlags = {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly namespace?: string;
+  readonly as?: string;
+  readonly asGroup?: readonly string[];
+  readonly asUid?: string;
+};
+
+export type ConnectOptions = {
+  /** Whether kubectl's own kubeconfig is used when there is no other: for commands that only read. */
+  readonly mayUseHome?: boolean;
 };
 
 export type Session = {
@@ -30,13 +41,21 @@ export function addConnectionFlags(command: Command): Command {
   return command
     .option(
       '--kubeconfig <file>',
-      'Kubeconfig file with the server and the credentials (default: $KUBECONFIG, then .fairlead/kubeconfig)',
+      'Kubeconfig file with the server and the credentials (default: $KUBECONFIG, then .fairlead/kubeconfig, then the service account of the pod)',
     )
     .option('--context <name>', 'Context of the kubeconfig to use (default: its current context)');
 }
 
 export function addClientFlags(command: Command): Command {
-  return addConnectionFlags(command).option('-n, --namespace <name>', 'Namespace of the request');
+  return addConnectionFlags(command)
+    .option('-n, --namespace <name>', 'Namespace of the request')
+    .option('--as <user>', 'User to impersonate, when the own user may')
+    .option(
+      '--as-group <group>',
+      'Group to impersonate, with --as; may be repeated',
+      (value: string, before: readonly string[] = []) => [...before, value],
+    )
+    .option('--as-uid <uid>', 'Uid to impersonate, with --as');
 }
 
 /** Connects, runs the action, and always closes the connection. */
@@ -44,9 +63,10 @@ export async function withSession<T>(
   flags: ClientFlags,
   world: World,
   act: (session: Session) => Promise<T>,
+  options: ConnectOptions = {},
 ): Promise<T> {
-  const connection = await connect(flags, world);
-  const transport = explainFailures(openFailoverTransport(connection), connection);
+  const connection = await connect(flags, world, options);
+  const transport = explainFailures(openTransport(connection), connection);
   const warned = new Set<string>();
   const caller = {
     transport,
@@ -68,46 +88,61 @@ export async function withSession<T>(
   }
 }
 
-export async function connect(flags: ClientFlags, world: World): Promise<Connection> {
-  const paths = kubeconfigPaths(flags, world, existsSync);
+export async function connect(
+  flags: ClientFlags,
+  world: Pick<World, 'env' | 'cwd' | 'isKubectlPlugin'>,
+  { mayUseHome = false }: ConnectOptions = {},
+): Promise<Connection> {
+  const { kubeconfig, context } = flags;
+  const source = connectionSource(
+    {
+      ...{ mayUseHome, exists: existsSync, isInCluster: () => isInCluster({ env: world.env }) },
+      ...(kubeconfig === undefined ? {} : { kubeconfig }),
+    },
+    world,
+  );
   try {
-    return await readConnection(paths, flags.context);
+    const found =
+      source.kind === 'in-cluster'
+        ? await readInClusterConnection({ env: world.env })
+        : await readConnection(source.paths, context);
+    return withEnvironment(found, flags, world.env);
   } catch (error) {
-    if (error instanceof KubeconfigError) throw new UsageError(withPaths(error.message, paths));
-    throw error;
+    if (!(error instanceof KubeconfigError)) throw error;
+    const paths = source.kind === 'in-cluster' ? [] : source.paths;
+    throw new UsageError(withPaths(error.message, paths));
   }
+}
+
+/** What flags and variables add to the kubeconfig. */
+function withEnvironment(found: Connection, flags: ClientFlags, env: World['env']): Connection {
+  const proxyVariables = readProxyVariables(env);
+  const impersonation = impersonationOf(flags);
+  const connection = {
+    ...found,
+    ...(proxyVariables === undefined ? {} : { proxyVariables }),
+    ...(impersonation === undefined ? {} : { impersonation }),
+  };
+  // Throws when a proxy cannot be used.
+  chooseProxy(connection);
+  return connection;
+}
+
+function impersonationOf({ as, asGroup = [], asUid }: ClientFlags): Impersonation | undefined {
+  if (as !== undefined) {
+    const uid = asUid === undefined ? {} : { uid: asUid };
+    return { user: as, groups: asGroup, extra: {}, ...uid };
+  }
+  if (asGroup.length > 0 || asUid !== undefined)
+    throw new UsageError('--as-group and --as-uid: there is no --as, which names the user');
+  return undefined;
 }
 
 /** Adds the paths to messages that name no file. */
 function withPaths(message: string, paths: readonly string[]): string {
-  return paths.some((path) => message.includes(path))
+  return paths.length === 0 || paths.some((path) => message.includes(path))
     ? message
     : `${message} (${paths.join(', ')})`;
-}
-
-/** The kubeconfig that `up` writes in its working directory. */
-const ownKubeconfig = join('.fairlead', 'kubeconfig');
-
-export function kubeconfigPaths(
-  flags: ClientFlags,
-  world: Pick<World, 'env' | 'cwd'>,
-  exists: (path: string) => boolean,
-): readonly string[] {
-  const absolute = (path: string): string => resolve(world.cwd(), path);
-  if (flags.kubeconfig !== undefined) return [absolute(flags.kubeconfig)];
-  const named = (world.env.KUBECONFIG ?? '')
-    .split(delimiter)
-    .filter((path) => path !== '')
-    .map(absolute);
-  const present = named.filter(exists);
-  // Missing files of $KUBECONFIG are an error only when all are missing.
-  if (named.length > 0) return present.length > 0 ? present : named;
-  const own = absolute(ownKubeconfig);
-  if (exists(own)) return [own];
-  throw new UsageError(
-    `Cannot find a server: there is no --kubeconfig, no $KUBECONFIG and no ${ownKubeconfig} here. ` +
-      'Start one with `fairlead up` in this directory, or name a kubeconfig.',
-  );
 }
 
 /** Explains connection errors to the user. */
@@ -118,6 +153,8 @@ function explainFailures(transport: Transport, { server }: Connection): Transpor
       try {
         return await transport.send(request);
       } catch (error) {
+        if (error instanceof KubeconfigError)
+          throw new FailedError(error.message, { cause: error });
         const text = connectionText(error, server);
         throw text === undefined || request.signal?.aborted
           ? error

@@ -31,6 +31,8 @@ export type World = {
   readonly terminal?: Terminal;
   /** Aborts on the first SIGINT or SIGTERM. */
   readonly interrupted: AbortSignal;
+  /** Started as `kubectl fairlead`: kubeconfigs are found as kubectl finds them. */
+  readonly isKubectlPlugin?: boolean;
 };
 
 /** An error of usage: printed without a stack, exit code 2. */

@@ -35,7 +35,10 @@ test('followKubeconfig() uses a replaced token, and keeps the previous one while
     });
     const log = { ...silentLog, warn: () => notify() };
     const current = await readConnection([path]);
-    const following = followKubeconfig({ paths: [path], current, use, clock, log }, stop.signal);
+    const following = followKubeconfig(
+      { read: () => readConnection([path]), current, use, clock, log },
+      stop.signal,
+    );
     await rm(token);
     await clock.advance(60_000);
     await warned;

@@ -1,6 +1,5 @@
 // The connection of a long-running part: its kubeconfig and credentials are polled, so that renewed tokens and certificates are used
 // without a restart.
-import { existsSync } from 'node:fs';
 import { reportMissingRights } from '../client/missing-rights.ts';
 import type { Connection } from '../client/read-kubeconfig.ts';
 import {
@@ -9,7 +8,7 @@ import {
 } from '../client/renewable-transport.ts';
 import { type Clock, systemClock } from '../host/clock.ts';
 import type { Log } from '../observe/log.ts';
-import { type ClientFlags, connect, kubeconfigPaths } from './client-flags.ts';
+import { type ClientFlags, connect } from './client-flags.ts';
 import type { World } from './command.ts';
 import { followKubeconfig } from './follow-kubeconfig.ts';
 
@@ -73,8 +72,7 @@ export async function followConnection(
 ): Promise<void> {
   await followKubeconfig(
     {
-      paths: kubeconfigPaths(flags, world, existsSync),
-      ...(flags.context === undefined ? {} : { context: flags.context }),
+      read: () => connect(flags, world),
       current: connection,
       ...{ use: transport.use, clock, log },
     },

@@ -64,6 +64,7 @@ const withNetwork: Prepared = {
 };
 const withoutNetwork: Prepared = {
   'docs/guides/getting-started.md': [],
+  'docs/guides/kubeconfig.md': [],
   'docs/guides/testing-controllers.md': [],
 };
 const prepared: Prepared = { ...withNetwork, ...withoutNetwork };

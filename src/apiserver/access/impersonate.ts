@@ -3,6 +3,7 @@
 // `impersonate`. The first mode that allows the request determines the user.
 import { type ApiError, badRequest } from '../../meta/api-error.ts';
 import { goQuote } from '../../schema/go-quote.ts';
+import { decodeHeaderValue } from '../listen/header-value.ts';
 import { type ApiRequest, header } from '../message.ts';
 import type { Authorizer } from './authorize.ts';
 import { forbiddenAccess } from './forbidden.ts';
@@ -63,8 +64,8 @@ function requestedUser(request: ApiRequest): RequestedUser | undefined {
   const present = Object.keys(request.headers).filter((name) => name.startsWith(prefix));
   const groups = values(request, 'impersonate-group');
   const extra = requestedExtra(request, present);
-  const name = header(request, 'impersonate-user') ?? '';
-  const uid = header(request, 'impersonate-uid') ?? '';
+  const name = decodeHeaderValue(header(request, 'impersonate-user') ?? '');
+  const uid = decodeHeaderValue(header(request, 'impersonate-uid') ?? '');
   if (name !== '') return { name, uid, groups, extra };
   if (uid === '' && groups.length === 0 && Object.keys(extra).length === 0) return undefined;
   throw badRequest(
@@ -84,7 +85,8 @@ function requestedExtra(request: ApiRequest, present: readonly string[]): Reques
 
 function values(request: ApiRequest, name: string): readonly string[] {
   const value = request.headers[name];
-  return value === undefined ? [] : typeof value === 'string' ? [value] : value;
+  const list = value === undefined ? [] : typeof value === 'string' ? [value] : value;
+  return list.map(decodeHeaderValue);
 }
 
 /** Keys are percent-encoded, for characters that header names cannot contain. */
