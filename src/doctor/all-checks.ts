@@ -4,6 +4,7 @@ import type { Check } from './check.ts';
 import { addressClaimedTwice } from './checks/address-claimed-twice.ts';
 import { addressOfOthers } from './checks/address-of-others.ts';
 import { affinityBehindNat } from './checks/affinity-behind-nat.ts';
+import { clusterDnsDown } from './checks/cluster-dns-down.ts';
 import { containerNotConfigured } from './checks/container-not-configured.ts';
 import { containerPortTwice } from './checks/container-port-twice.ts';
 import { crashLoop } from './checks/crash-loop.ts';
@@ -13,21 +14,32 @@ import { endpointIsNothing } from './checks/endpoint-is-nothing.ts';
 import { endpointsTruncated } from './checks/endpoints-truncated.ts';
 import { endpointsWithoutNode } from './checks/endpoints-without-node.ts';
 import { endpointsWithoutService } from './checks/endpoints-without-service.ts';
+import { externalNameHost } from './checks/external-name-host.ts';
+import { externalNameIsAddress } from './checks/external-name-is-address.ts';
+import { externalNameMissing } from './checks/external-name-missing.ts';
+import { externalNamePorts } from './checks/external-name-ports.ts';
+import { externalNameRelative } from './checks/external-name-relative.ts';
 import { externalPolicyLocal } from './checks/external-policy-local.ts';
 import { familyWithoutEndpoints } from './checks/family-without-endpoints.ts';
 import { handMadeBesideController } from './checks/hand-made-beside-controller.ts';
 import { handMadeNotReady } from './checks/hand-made-not-ready.ts';
 import { handMadePortName } from './checks/hand-made-port-name.ts';
+import { headlessPortDiffers } from './checks/headless-port-differs.ts';
 import { hintsIgnored } from './checks/hints-ignored.ts';
+import { hostMissing } from './checks/host-missing.ts';
+import { hostOfOtherNamespace } from './checks/host-of-other-namespace.ts';
 import { imageMissing } from './checks/image-missing.ts';
 import { ingressBackendMissing } from './checks/ingress-backend-missing.ts';
 import { ingressPortMissing } from './checks/ingress-port-missing.ts';
 import { initUnfinished } from './checks/init-unfinished.ts';
 import { internalPolicyLocal } from './checks/internal-policy-local.ts';
+import { linksBreakProgram } from './checks/links-break-program.ts';
 import { listensOnLoopback } from './checks/listens-on-loopback.ts';
 import { loadBalancerIPIgnored } from './checks/load-balancer-ip-ignored.ts';
 import { loadBalancerPending } from './checks/load-balancer-pending.ts';
 import { mirroredAndHandMade } from './checks/mirrored-and-hand-made.ts';
+import { nameTooLong } from './checks/name-too-long.ts';
+import { ndotsWaste } from './checks/ndots-waste.ts';
 import { noGracePeriod } from './checks/no-grace-period.ts';
 import { nodeNotReady } from './checks/node-not-ready.ts';
 import { nodePortNowhere } from './checks/node-port-nowhere.ts';
@@ -36,6 +48,7 @@ import { onlyTerminating } from './checks/only-terminating.ts';
 import { otherProxy } from './checks/other-proxy.ts';
 import { podStarting } from './checks/pod-starting.ts';
 import { podUnscheduled } from './checks/pod-unscheduled.ts';
+import { podWithoutClusterDns } from './checks/pod-without-cluster-dns.ts';
 import { podWithoutNode } from './checks/pod-without-node.ts';
 import { podsFinished } from './checks/pods-finished.ts';
 import { podsInOtherNamespace } from './checks/pods-in-other-namespace.ts';
@@ -62,6 +75,8 @@ import { targetPortMissing } from './checks/target-port-missing.ts';
 import { targetPortOtherProtocol } from './checks/target-port-other-protocol.ts';
 import { targetPortPartlyMissing } from './checks/target-port-partly-missing.ts';
 import { targetPortUndeclared } from './checks/target-port-undeclared.ts';
+import { tooManyLinks } from './checks/too-many-links.ts';
+import { variableOfNoService } from './checks/variable-of-no-service.ts';
 import { workloadAtZero } from './checks/workload-at-zero.ts';
 import { workloadMakesNoPods } from './checks/workload-makes-no-pods.ts';
 
@@ -129,4 +144,19 @@ export const allChecks: readonly Check[] = [
   policyWithoutEffect,
   slicesBehind,
   endpointsTruncated,
+  clusterDnsDown,
+  externalNameIsAddress,
+  externalNameRelative,
+  externalNameMissing,
+  externalNamePorts,
+  externalNameHost,
+  nameTooLong,
+  headlessPortDiffers,
+  hostOfOtherNamespace,
+  hostMissing,
+  podWithoutClusterDns,
+  variableOfNoService,
+  linksBreakProgram,
+  tooManyLinks,
+  ndotsWaste,
 ];

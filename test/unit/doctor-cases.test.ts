@@ -5,6 +5,7 @@ import { type Diagnosis, diagnose } from '../../src/doctor/diagnose.ts';
 import { clusterSettings } from '../../src/snapshot/cluster-settings.ts';
 import { brokenAddresses } from './doctor/broken-addresses.ts';
 import { brokenEndpoints } from './doctor/broken-endpoints.ts';
+import { brokenNames } from './doctor/broken-names.ts';
 import { brokenPods } from './doctor/broken-pods.ts';
 import { brokenPolicies } from './doctor/broken-policies.ts';
 import { brokenPorts } from './doctor/broken-ports.ts';
@@ -12,6 +13,7 @@ import { brokenSelectors } from './doctor/broken-selectors.ts';
 import type { BrokenCase } from './doctor/case.ts';
 import { clusterOf } from './doctor/cluster-of.ts';
 import { healthyClusters } from './doctor/healthy-clusters.ts';
+import { healthyNames } from './doctor/healthy-names.ts';
 
 const nowMs = Date.parse('2026-11-19T12:00:00Z');
 
@@ -27,6 +29,7 @@ const brokenClusters: readonly BrokenCase[] = [
   ...brokenPorts,
   ...brokenPods,
   ...brokenPolicies,
+  ...brokenNames,
 ];
 
 for (const { name, objects, code, also = [], says, fix } of brokenClusters) {
@@ -43,7 +46,7 @@ for (const { name, objects, code, also = [], says, fix } of brokenClusters) {
   });
 }
 
-for (const { name, objects } of healthyClusters) {
+for (const { name, objects } of [...healthyClusters, ...healthyNames]) {
   test(`diagnose() finds nothing above info: ${name}`, () => {
     const { findings } = diagnosed(objects);
     const serious = findings.filter(({ severity }) => severity !== 'info');

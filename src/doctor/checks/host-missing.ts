@@ -1,0 +1,43 @@
+import type { ClusterCheck } from '../check.ts';
+import { serviceNamed } from '../cluster-names.ts';
+import { similarWord } from '../edit-distance.ts';
+import { namedHosts } from '../named-hosts.ts';
+import { objectName } from '../object-names.ts';
+
+export const hostMissing: ClusterCheck = {
+  code: 'FL0508',
+  severity: 'warning',
+  title: 'A pod names a Service that is not there',
+  scope: 'cluster',
+  needs: ['services', 'pods', 'namespaces'],
+  find(cluster) {
+    const { index } = cluster;
+    return namedHosts(cluster).flatMap(({ pod, host, field }) => {
+      const { namespace = '' } = pod.metadata;
+      const named = serviceNamed(cluster, host, namespace);
+      if (named === undefined || named.service !== undefined) return [];
+      const isQualified = host.includes('.');
+      const names = index
+        .servicesIn(named.namespace)
+        .flatMap(({ metadata }) => metadata.name ?? []);
+      const similar = similarWord(named.name, names);
+      // A single label may be a host of another network; so may NAME.NAMESPACE be a domain.
+      const isCertain = host.endsWith('.svc') || host.endsWith(`.${cluster.settings.domain.value}`);
+      if (!isCertain && (similar === undefined || !isQualified)) return [];
+      const hint = similar === undefined ? '' : `; there is "${similar}"`;
+      return [
+        {
+          about: objectName(pod),
+          message: `The pod connects to ${host}, and namespace ${named.namespace} has no Service "${named.name}"${hint}`,
+          evidence: [{ object: objectName(pod), field, value: host }],
+          fix: {
+            sentence:
+              similar === undefined
+                ? 'Create the Service, or correct the name'
+                : `Write ${host.replace(named.name, similar)}`,
+          },
+        },
+      ];
+    });
+  },
+};
