@@ -25,7 +25,7 @@ const labelWidth = 11;
 
 export function renderTrace(trace: Trace, options: RenderOptions): string {
   const { style, isVerbose } = options;
-  const { target, source, name, paths, verdict, unread } = trace;
+  const { target, source, name, paths, verdict } = trace;
   const shown = isVerbose ? paths : paths.slice(0, maxPaths);
   const hidden = paths.length - shown.length;
   const lines = [
@@ -39,7 +39,6 @@ export function renderTrace(trace: Trace, options: RenderOptions): string {
     ...(hidden > 0 ? ['', style.dim(`and ${hidden} more ways; -v shows them`)] : []),
     '',
     verdictLine(verdict, style),
-    ...unread.map((what) => style.yellow(`Not read: ${what}`)),
     ...(isVerbose ? settingLines(trace, style) : []),
   ];
   return `${lines.join('\n')}\n`;

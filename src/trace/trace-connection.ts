@@ -4,12 +4,13 @@
 import type { Family, Protocol } from '../proxy/model/state.ts';
 import type { ClusterSettings } from '../snapshot/cluster-settings.ts';
 import type { SnapshotIndex } from '../snapshot/index-snapshot.ts';
+import type { SnapshotKind, Unread } from '../snapshot/snapshot.ts';
 import { type Found, findDestinations } from './find-destinations.ts';
 import { headlessPath } from './headless-path.ts';
 import { families, type TracedMode } from './node-rules.ts';
 import type { Parsed, SourceRequest, Target } from './parse-target.ts';
 import { resolveSource, type Source } from './resolve-source.ts';
-import type { Path, Trace, TraceSource } from './trace.ts';
+import type { Path, Trace, TraceSource, TraceVerdict } from './trace.ts';
 import { type PathOptions, tracePaths } from './trace-paths.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -58,6 +59,7 @@ export function traceConnection(
     nodePortAddresses: settings.nodePortAddresses.value,
     ...(showRules === undefined ? {} : { showRules }),
   });
+  const verdict = verdictOf(index, { source, paths, found: found.value });
   return {
     value: {
       apiVersion: 'fairlead.dev/v1',
@@ -71,8 +73,8 @@ export function traceConnection(
       settings: traced,
       ...(name === undefined ? {} : { name }),
       paths,
-      verdict: verdictOf(index, { source, paths, found: found.value }),
-      unread: unreadOf(index),
+      verdict,
+      unread: unreadOf(index, verdict),
     },
   };
 }
@@ -116,8 +118,10 @@ function shown({
   };
 }
 
-function unreadOf({ snapshot }: SnapshotIndex): readonly string[] {
-  return snapshot.unread
-    .filter(({ reason }) => reason !== 'not-served')
-    .map(({ kind, namespace }) => (namespace === undefined ? kind : `${kind} in ${namespace}`));
+/** Without these a verdict may be unknown; without others it only says less. */
+const deciding: ReadonlySet<SnapshotKind> = new Set(['services', 'endpointSlices', 'nodes']);
+
+function unreadOf({ snapshot }: SnapshotIndex, { kind }: TraceVerdict): readonly Unread[] {
+  if (kind !== 'unknown') return [];
+  return snapshot.unread.filter((one) => one.reason !== 'not-served' && deciding.has(one.kind));
 }

@@ -10,6 +10,7 @@ import type {
   Route,
 } from '../proxy/packets/reference-model.ts';
 import type { Setting } from '../snapshot/cluster-settings.ts';
+import type { Unread } from '../snapshot/snapshot.ts';
 
 export type Trace = {
   readonly apiVersion: 'fairlead.dev/v1';
@@ -22,8 +23,8 @@ export type Trace = {
   /** By address, in the order in which a client tries them; by node, where nodes differ. */
   readonly paths: readonly Path[];
   readonly verdict: TraceVerdict;
-  /** What was not read and could change the verdict. */
-  readonly unread: readonly string[];
+  /** What could not be read, where the verdict depends on it. */
+  readonly unread: readonly Unread[];
 };
 
 export type TraceTarget = {

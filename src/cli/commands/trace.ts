@@ -6,12 +6,14 @@ import { allModes } from '../../proxy/modes/all.ts';
 import type { Mode } from '../../proxy/modes/mode.ts';
 import { clusterSettings, type SettingFlags } from '../../snapshot/cluster-settings.ts';
 import { indexSnapshot } from '../../snapshot/index-snapshot.ts';
+import type { JudgedConnection } from '../../trace/judge-connection.ts';
 import { type Parsed, parseProtocol, parseSource, parseTarget } from '../../trace/parse-target.ts';
 import { readTraceSnapshot } from '../../trace/read-trace-snapshot.ts';
 import { renderTrace } from '../../trace/render-trace.ts';
 import { type TraceRequest, traceConnection } from '../../trace/trace-connection.ts';
 import { createProgress } from '../../up/terminal.ts';
-import { withExplainSession } from '../explain/explain-session.ts';
+import { missingRightsText, withExplainSession } from '../explain/explain-session.ts';
+import { metRules } from '../explain/rule-text.ts';
 import { paintFor } from '../output/paint.ts';
 import { objectText } from '../output/print.ts';
 
@@ -19,6 +21,7 @@ type TraceFlags = ClientFlags & {
   readonly from?: string;
   readonly via?: string;
   readonly protocol?: string;
+  readonly rules?: string | true;
   readonly output?: 'json' | 'yaml';
   readonly verbose?: boolean;
   readonly clusterDomain?: string;
@@ -40,6 +43,10 @@ export const trace: CommandDefinition = {
         'Where the connection starts: pod/[NAMESPACE/]NAME, node/NAME or outside[=IP] (default: any pod of the namespace)',
       )
       .option('--via <node>', 'Node at which a connection from outside arrives (default: any)')
+      .option(
+        '--rules [mode]',
+        'Shows the rules that the packet meets, in the syntax of the mode (default: that of the cluster)',
+      )
       .option('--protocol <name>', 'tcp, udp or sctp (default: that of the port of the Service)')
       .addOption(
         new Option('-o, --output <format>', 'Format for programs').choices(['json', 'yaml']),
@@ -69,11 +76,7 @@ async function run(text: string, flags: TraceFlags, world: World): Promise<void>
       '--via: only a connection from outside arrives at a node, want --from outside',
     );
   }
-  const mode = flags.proxyMode === undefined ? undefined : await modeNamed(flags.proxyMode);
-  if (flags.proxyMode !== undefined && mode === undefined) {
-    const names = allModes.map(({ name }) => name).join(', ');
-    throw new UsageError(`--proxy-mode: "${flags.proxyMode}" is no mode, want one of ${names}`);
-  }
+  checkMode(flags);
   await withExplainSession(flags, world, async (session) => {
     const request: TraceRequest = {
       ...{ target, text, from, namespace: session.namespace },
@@ -100,12 +103,35 @@ async function explain(request: TraceRequest, { session, flags, world }: Parts):
   const settings = clusterSettings(index, settingFlags);
   const mode = (await modeNamed(settings.proxyMode.value)) ?? (await modeNamed());
   if (mode === undefined) throw new Error('Cannot trace: there is no proxy mode');
-  const found = parsed(traceConnection(index, request, { settings, mode }));
+  const showRules = ({ rules, packet }: Pick<JudgedConnection, 'rules' | 'packet'>) =>
+    metRules(mode, rules.state, packet);
+  const found = parsed(
+    traceConnection(index, request, {
+      ...{ settings, mode },
+      ...(flags.rules === undefined ? {} : { showRules }),
+    }),
+  );
+  for (const line of missingRightsText({ ...snapshot, unread: found.unread })) {
+    world.writeError(`${line}\n`);
+  }
   if (flags.output !== undefined) {
     world.write(objectText(found, flags.output));
     return;
   }
   world.write(renderTrace(found, { style: paintFor(world), isVerbose: flags.verbose === true }));
+}
+
+/** Rules of one mode are explained together with what it does. */
+function modeFlag({ rules, proxyMode }: TraceFlags): string | undefined {
+  return typeof rules === 'string' ? rules : proxyMode;
+}
+
+function checkMode(flags: TraceFlags): void {
+  const wanted = modeFlag(flags);
+  const names = allModes.map(({ name }) => name);
+  if (wanted === undefined || names.includes(wanted)) return;
+  const flag = typeof flags.rules === 'string' ? '--rules' : '--proxy-mode';
+  throw new UsageError(`${flag}: "${wanted}" is no mode, want one of ${names.join(', ')}`);
 }
 
 /** Without a name the first one. Other programs have modes of their own, and other names for these. */
@@ -114,12 +140,13 @@ async function modeNamed(name: string = allModes[0]?.name ?? ''): Promise<Mode |
 }
 
 function settingsOf(flags: TraceFlags): SettingFlags {
-  const { clusterDomain, clusterDns, clusterCidr, proxyMode, nodeportAddresses } = flags;
+  const { clusterDomain, clusterDns, clusterCidr, nodeportAddresses } = flags;
+  const wanted = modeFlag(flags);
   return {
     ...(clusterDomain === undefined ? {} : { clusterDomain }),
     ...(clusterDns === undefined ? {} : { clusterDns: words(clusterDns) }),
     ...(clusterCidr === undefined ? {} : { clusterCidr: words(clusterCidr) }),
-    ...(proxyMode === undefined ? {} : { proxyMode }),
+    ...(wanted === undefined ? {} : { proxyMode: wanted }),
     ...(nodeportAddresses === undefined ? {} : { nodePortAddresses: words(nodeportAddresses) }),
   };
 }

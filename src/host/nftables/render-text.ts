@@ -102,7 +102,7 @@ function examplesOfTypes(address: string): Record<FieldType, string> {
   };
 }
 
-function renderElement(element: Element): string {
+export function renderElement(element: Element): string {
   const { data } = element;
   if (data === undefined) return renderKey(element);
   return `${renderKey(element)} : ${'kind' in data ? renderVerdict(data) : data.join(' . ')}`;
@@ -112,7 +112,7 @@ function renderKey({ key }: Element): string {
   return key.join(' . ');
 }
 
-function renderRule({ statements }: Rule, family: TableFamily): string {
+export function renderRule({ statements }: Pick<Rule, 'statements'>, family: TableFamily): string {
   return statements.map((statement) => renderStatement(statement, family)).join(' ');
 }
 

@@ -2,6 +2,7 @@
 import type { Clock } from '../../host/clock.ts';
 import type { Log } from '../../observe/log.ts';
 import type { Family, Protocol, ProxyState, StateChange } from '../model/state.ts';
+import type { RuleListener } from '../packets/met-rule.ts';
 import type { Packet, Verdict } from '../packets/packet.ts';
 
 /** What is known of a mode before its code is loaded. Flags, the configuration file, the choice of the mode and metrics follow from it. */
@@ -124,8 +125,8 @@ export type Mode = ModeDescription & {
   readonly carriers?: readonly string[];
   /** Removes everything this mode ever wrote on this machine in the family, and nothing else. */
   readonly cleanup: (family: Family) => Promise<void>;
-  /** What the rules for the state do with a packet: computed from the rules, not from the state. */
-  readonly tracePacket: (state: ProxyState) => (packet: Packet) => Verdict;
+  /** What the rules for the state do with a packet: computed from the rules, not from the state. `met` is called with each rule that one matches. */
+  readonly tracePacket: (state: ProxyState, met?: RuleListener) => (packet: Packet) => Verdict;
   /** All that the mode does otherwise than others with a packet. */
   readonly traits: ModeTraits;
 };

@@ -9,6 +9,7 @@ import type {
 } from '../../host/nftables/objects.ts';
 import { isInRange } from '../../ip/cidr.ts';
 import type { Choose } from './all-choices.ts';
+import type { RuleListener } from './met-rule.ts';
 import type { Packet } from './packet.ts';
 
 /** The table by name. Sets that rules fill are empty: the packet is the first of its client. */
@@ -26,6 +27,7 @@ export type SetContents = {
 export type TracedPacket = {
   readonly packet: Packet;
   readonly draw: Choose;
+  readonly met?: RuleListener;
   mark: number;
   translated?: { readonly ip: string; readonly port: number };
   isMasqueraded: boolean;
@@ -34,15 +36,15 @@ export type TracedPacket = {
 /** How a chain ends: at its end, or with a verdict for the hook. */
 export type ChainEnd = 'return' | 'accept' | 'drop' | 'reject';
 
-export function startTrace(packet: Packet, draw: Choose): TracedPacket {
-  return { packet, draw, mark: 0, isMasqueraded: false };
+export function startTrace(packet: Packet, draw: Choose, met?: RuleListener): TracedPacket {
+  return { packet, draw, mark: 0, isMasqueraded: false, ...(met === undefined ? {} : { met }) };
 }
 
 export function traceChain(traveller: TracedPacket, chain: string, ruleset: Ruleset): ChainEnd {
   const rules = ruleset.chains.get(chain);
   if (rules === undefined) throw new Error(`Cannot go to chain "${chain}": there is none`);
   for (const statements of rules) {
-    const end = passRule(traveller, statements, ruleset);
+    const end = passRule(traveller, { chain, statements }, ruleset);
     if (end !== undefined) return end;
   }
   return 'return';
@@ -51,16 +53,26 @@ export function traceChain(traveller: TracedPacket, chain: string, ruleset: Rule
 /** Undefined if evaluation continues with the next rule. */
 function passRule(
   traveller: TracedPacket,
-  statements: readonly Statement[],
+  { chain, statements }: ChainRule,
   ruleset: Ruleset,
 ): ChainEnd | undefined {
+  const elements: Found[] = [];
+  const seen = { ...ruleset, found: (one: Found) => elements.push(one) };
+  let last: Exclude<Then, 'no match'> = 'go on';
   for (const statement of statements) {
-    const then = passStatement(traveller, statement, ruleset);
+    const then = passStatement(traveller, statement, seen);
     if (then === 'no match') return undefined;
-    if (then !== 'go on') return 'kind' in then ? follow(traveller, then, ruleset) : then.end;
+    last = then;
+    if (then !== 'go on') break;
   }
-  return undefined;
+  traveller.met?.({ kind: 'statements', chain, statements, elements });
+  if (last === 'go on') return undefined;
+  return 'kind' in last ? follow(traveller, last, ruleset) : last.end;
 }
+
+type ChainRule = { readonly chain: string; readonly statements: readonly Statement[] };
+type Found = { readonly set: string; readonly element: Element };
+type ObservedRuleset = Ruleset & { readonly found: (one: Found) => void };
 
 function follow(traveller: TracedPacket, verdict: Verdict, ruleset: Ruleset): ChainEnd | undefined {
   if (!('chain' in verdict)) return verdict.kind;
@@ -70,7 +82,11 @@ function follow(traveller: TracedPacket, verdict: Verdict, ruleset: Ruleset): Ch
 
 type Then = 'go on' | 'no match' | Verdict | { readonly end: ChainEnd };
 
-function passStatement(traveller: TracedPacket, statement: Statement, ruleset: Ruleset): Then {
+function passStatement(
+  traveller: TracedPacket,
+  statement: Statement,
+  ruleset: ObservedRuleset,
+): Then {
   const found = matches(traveller, statement, ruleset);
   if (found !== undefined) return found ? 'go on' : 'no match';
   switch (statement.kind) {
@@ -107,7 +123,7 @@ function passStatement(traveller: TracedPacket, statement: Statement, ruleset: R
 function matches(
   traveller: TracedPacket,
   statement: Statement,
-  ruleset: Ruleset,
+  ruleset: ObservedRuleset,
 ): boolean | undefined {
   const { packet } = traveller;
   switch (statement.kind) {
@@ -151,15 +167,18 @@ function lookUp(
   traveller: TracedPacket,
   name: string,
   fields: readonly Field[],
-  { sets }: Ruleset,
+  { sets, found }: ObservedRuleset,
 ): Element | undefined {
   const contents = sets.get(name);
   if (contents === undefined) throw new Error(`Set "${name}" does not exist`);
   const values = fields.map((field) => readField(traveller, field));
-  if (!contents.set.hasIntervals) return contents.elements.get(values.join(' '));
-  return [...contents.elements.values()].find(({ key }) =>
-    key.every((part, at) => isPart(values[at] ?? '', part)),
-  );
+  const element = contents.set.hasIntervals
+    ? [...contents.elements.values()].find(({ key }) =>
+        key.every((part, at) => isPart(values[at] ?? '', part)),
+      )
+    : contents.elements.get(values.join(' '));
+  if (element !== undefined) found({ set: name, element });
+  return element;
 }
 
 function isPart(value: Scalar, part: Scalar): boolean {

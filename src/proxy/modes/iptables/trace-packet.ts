@@ -2,10 +2,12 @@
 import { parseAddress } from '../../../ip/address.ts';
 import { containsAddress, parseCidr } from '../../../ip/cidr.ts';
 import type { ProxyState } from '../../model/state.ts';
+import type { RuleListener } from '../../packets/met-rule.ts';
 import type { Destination, Packet, Verdict } from '../../packets/packet.ts';
 import { compareDestinations } from '../../packets/reference-model.ts';
 import { desiredRules } from './desired.ts';
 import { defaultSettings, type Settings } from './layout.ts';
+import { renderRule } from './render-rule.ts';
 import type { ConnectionState, InterfaceMatch, RangeMatch, Rule, Table } from './rules.ts';
 
 /** One way through the rules and how likely it is. */
@@ -17,8 +19,8 @@ export type Branch = {
   readonly isMasqueraded: boolean;
 };
 
-export function tracePacket(state: ProxyState): (packet: Packet) => Verdict {
-  const walkPacket = traceBranches(state, defaultSettings);
+export function tracePacket(state: ProxyState, met?: RuleListener): (packet: Packet) => Verdict {
+  const walkPacket = traceBranches(state, defaultSettings, met);
   return (packet) => verdictOf(walkPacket(packet));
 }
 
@@ -48,8 +50,15 @@ type TracedPacket = {
 export function traceBranches(
   state: ProxyState,
   settings: Settings,
+  met?: RuleListener,
 ): (packet: Packet) => readonly Branch[] {
   const rules = collectRules(state, settings);
+  const { family } = state.node;
+  const report = (position: TracePosition, rule: Rule): void =>
+    met?.({
+      kind: 'text',
+      text: `-t ${position.table} -A ${position.chain} ${renderRule(rule, family)}`,
+    });
   return (packet) => {
     if (packet.family !== state.node.family) {
       return [{ likelihood: 1, outcome: 'pass', isMasqueraded: false }];
@@ -67,7 +76,7 @@ export function traceBranches(
     ];
     for (const [table, chain] of hooksOf(packet)) {
       ways = ways.flatMap((way) =>
-        isOver(way) ? [way] : throughChain(rules, { table, chain }, withoutDecision(way)),
+        isOver(way) ? [way] : throughChain({ rules, report, table }, chain, withoutDecision(way)),
       );
     }
     return ways.map(toWay);
@@ -100,26 +109,33 @@ function collectRules(state: ProxyState, settings: Settings): RuleMap {
   return rules;
 }
 
-function throughChain(
-  rules: RuleMap,
-  { table, chain }: TracePosition,
-  start: TracedPacket,
-): TracedPacket[] {
+function throughChain(around: Surroundings, chain: string, start: TracedPacket): TracedPacket[] {
+  const { rules, table } = around;
   const ended: TracedPacket[] = [];
   let going: readonly TracedPacket[] = [start];
   for (const rule of rules.get(`${table} ${chain}`) ?? []) {
-    const after = going.flatMap((way) => throughRule(rule, way, { rules, table }));
+    const after = going.flatMap((way) => throughRule(rule, way, { ...around, chain }));
     going = after.filter(({ decision }) => decision === undefined);
     ended.push(...after.filter(({ decision }) => decision !== undefined));
   }
   return [...going, ...ended.map(leaveChain)];
 }
 
-type Surroundings = { readonly rules: RuleMap; readonly table: Table };
+type Surroundings = {
+  readonly rules: RuleMap;
+  readonly report: (position: TracePosition, rule: Rule) => void;
+  readonly table: Table;
+};
+type ChainSurroundings = Surroundings & { readonly chain: string };
 
 /** Past it, into it, or by chance both. */
-function throughRule(rule: Rule, way: TracedPacket, around: Surroundings): readonly TracedPacket[] {
+function throughRule(
+  rule: Rule,
+  way: TracedPacket,
+  around: ChainSurroundings,
+): readonly TracedPacket[] {
   if (!matches(rule, way)) return [way];
+  around.report(around, rule);
   const chance = rule.probability ?? 1;
   const taken = carryOut(rule, { ...way, likelihood: way.likelihood * chance }, around);
   return chance < 1 ? [{ ...way, likelihood: way.likelihood * (1 - chance) }, ...taken] : taken;
@@ -137,11 +153,11 @@ function withoutDecision({ decision: _, ...way }: TracedPacket): TracedPacket {
 function carryOut(
   { target }: Rule,
   way: TracedPacket,
-  { rules, table }: Surroundings,
+  around: Surroundings,
 ): readonly TracedPacket[] {
   switch (target.kind) {
     case 'jump':
-      return throughChain(rules, { table, chain: target.chain }, way);
+      return throughChain(around, target.chain, way);
     case 'translate':
       return [
         {

@@ -2,6 +2,7 @@
 
 import type { ProxyState } from '../../model/state.ts';
 import { allChoices } from '../../packets/all-choices.ts';
+import type { RuleListener } from '../../packets/met-rule.ts';
 import type { Packet, Verdict } from '../../packets/packet.ts';
 import {
   type Ruleset,
@@ -18,7 +19,7 @@ import { createRequests } from './requests.ts';
 /** Each endpoint is as likely as the others under `rr`. */
 const scheduler = 'rr';
 
-export function tracePacket(state: ProxyState): (packet: Packet) => Verdict {
+export function tracePacket(state: ProxyState, met?: RuleListener): (packet: Packet) => Verdict {
   const requests = createRequests();
   for (const port of state.ports.values()) {
     requests.set(port.key, desiredForPort(port, state.node, scheduler));
@@ -35,14 +36,20 @@ export function tracePacket(state: ProxyState): (packet: Packet) => Verdict {
     ),
   };
   return (packet) =>
-    packet.family === state.node.family ? allWays(packet, { contents, ruleset }) : { kind: 'pass' };
+    packet.family === state.node.family
+      ? allWays(packet, { contents, ruleset, ...(met === undefined ? {} : { met }) })
+      : { kind: 'pass' };
 }
 
-type Kernel = { readonly contents: Contents; readonly ruleset: Ruleset };
+type Kernel = {
+  readonly contents: Contents;
+  readonly ruleset: Ruleset;
+  readonly met?: RuleListener;
+};
 
 /** The chains that draw give each outcome the same chance. */
 function allWays(packet: Packet, kernel: Kernel): Verdict {
-  const ways = allChoices((draw) => passHooks(startTrace(packet, draw), kernel));
+  const ways = allChoices((draw) => passHooks(startTrace(packet, draw, kernel.met), kernel));
   const verdicts = ways.map(({ result }) => result);
   const other = verdicts.find(({ kind }) => kind !== 'translate');
   if (other !== undefined) return other;
@@ -80,12 +87,33 @@ type ServerContents =
 /** A virtual server without real servers refuses (IVS-09). */
 function schedule(
   traveller: TracedPacket,
-  { realServers }: ServerContents,
+  { service, realServers }: ServerContents,
   kernel: Kernel,
 ): Verdict {
+  reportServer(kernel, service, [...realServers.values()]);
   if (realServers.size === 0) return { kind: 'reject' };
   const endpoints = [...realServers.values()].map(({ address, port }) => ({ ip: address, port }));
   return leave(traveller, endpoints, kernel);
+}
+
+/** In the words of `ipvsadm -S -n`. */
+function reportServer(
+  { met }: Kernel,
+  { address, port, protocol, scheduler, persistenceSeconds }: ServerContents['service'],
+  servers: readonly { readonly address: string; readonly port: number }[],
+): void {
+  if (met === undefined) return;
+  const flag = { TCP: '-t', UDP: '-u', SCTP: '--sctp-service' }[protocol];
+  const at = `${flag} ${endpointText(address, port)}`;
+  const sticky = persistenceSeconds === undefined ? '' : ` -p ${persistenceSeconds}`;
+  met({ kind: 'text', text: `-A ${at} -s ${scheduler}${sticky}` });
+  for (const one of servers) {
+    met({ kind: 'text', text: `-a ${at} -r ${endpointText(one.address, one.port)} -m -w 1` });
+  }
+}
+
+function endpointText(address: string, port: number): string {
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`;
 }
 
 function leave(

@@ -2,6 +2,7 @@
 import type { Element, NftSet, Statement } from '../../../host/nftables/objects.ts';
 import type { ProxyState } from '../../model/state.ts';
 import { allChoices, type Outcome } from '../../packets/all-choices.ts';
+import type { RuleListener } from '../../packets/met-rule.ts';
 import type { Destination, Packet, Verdict } from '../../packets/packet.ts';
 import { compareDestinations } from '../../packets/reference-model.ts';
 import {
@@ -14,11 +15,11 @@ import {
 import { desiredForNode, desiredForPort } from './desired.ts';
 import { baseChains, fixedSets } from './layout.ts';
 
-export function tracePacket(state: ProxyState): (packet: Packet) => Verdict {
+export function tracePacket(state: ProxyState, met?: RuleListener): (packet: Packet) => Verdict {
   const ruleset = rulesetOf(state);
   return (packet) => {
     if (packet.family !== state.node.family) return { kind: 'pass' };
-    return verdictOf(allChoices((draw) => passHooks(startTrace(packet, draw), ruleset)));
+    return verdictOf(allChoices((draw) => passHooks(startTrace(packet, draw, met), ruleset)));
   };
 }
 

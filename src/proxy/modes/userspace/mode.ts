@@ -35,7 +35,7 @@ export function userspaceOver(carriers: readonly [Mode, ...Mode[]]): Mode {
     carriers: carriers.map(({ name }) => name),
     // Only its carrier leaves rules behind, and those go with the carrier's mode.
     cleanup: () => Promise.resolve(),
-    tracePacket: (state) => tracePacketUserspace(carriers[0], state),
+    tracePacket: (state, met) => tracePacketUserspace(carriers[0], state, met),
     traits: { ...carriers[0].traits, relayedProtocols: ['TCP', 'UDP'] },
   };
 }

@@ -1,6 +1,7 @@
 // A packet's way: the carrier's rules to a relay, and from there to the relay's endpoints.
 
 import type { ProxyState } from '../../model/state.ts';
+import type { RuleListener } from '../../packets/met-rule.ts';
 import type { Destination, Packet, Verdict } from '../../packets/packet.ts';
 import type { Mode } from '../mode.ts';
 import { type RelaySpec, redirected, relaysOf } from './desired.ts';
@@ -11,6 +12,7 @@ const firstPort = 40_000;
 export function tracePacketUserspace(
   carrier: Pick<Mode, 'tracePacket'>,
   state: ProxyState,
+  met?: RuleListener,
 ): (packet: Packet) => Verdict {
   const ip = state.node.nodeIPs[0];
   const relays = new Map<number, RelaySpec>();
@@ -29,20 +31,28 @@ export function tracePacketUserspace(
   const ports = new Map(
     [...state.ports].map(([key, port]) => [key, redirected(port, addressOf)] as const),
   );
-  const tracePacket = carrier.tracePacket({ ...state, ports });
+  const tracePacket = carrier.tracePacket({ ...state, ports }, met);
   return (packet) => {
     const verdict = tracePacket(packet);
     if (verdict.kind !== 'translate') return verdict;
-    const destinations = verdict.destinations.flatMap((destination) =>
-      destination.ip === ip && relays.has(destination.port)
-        ? relayed(relays.get(destination.port))
-        : [destination],
-    );
+    const destinations = verdict.destinations.flatMap((destination) => {
+      const relay = destination.ip === ip ? relays.get(destination.port) : undefined;
+      if (relay === undefined) return [destination];
+      met?.({ kind: 'text', text: relayText(relay) });
+      return relayed(relay);
+    });
     return { kind: 'translate', destinations };
   };
 }
 
 /** The endpoint sees the relay as the one who calls (USR-05). */
-function relayed(relay: RelaySpec | undefined): readonly Destination[] {
-  return (relay?.endpoints ?? []).map(({ ip, port }) => ({ ip, port, isMasqueraded: true }));
+function relayed(relay: RelaySpec): readonly Destination[] {
+  return relay.endpoints.map(({ ip, port }) => ({ ip, port, isMasqueraded: true }));
+}
+
+function relayText({ id, endpoints }: RelaySpec): string {
+  const to = endpoints.map(({ ip, port }) =>
+    ip.includes(':') ? `[${ip}]:${port}` : `${ip}:${port}`,
+  );
+  return `relay ${id} to ${to.join(', ')}`;
 }
