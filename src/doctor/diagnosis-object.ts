@@ -1,6 +1,6 @@
 // A diagnosis for programs. Its fields are promised: docs/reference/output-doctor.md.
 import type { Snapshot, Unread } from '../snapshot/snapshot.ts';
-import type { Finding, Severity } from './check.ts';
+import type { Finding } from './check.ts';
 import type { Diagnosis, SkippedCheck } from './diagnose.ts';
 import { countSeverities } from './render-diagnosis.ts';
 
@@ -9,7 +9,12 @@ export type DiagnosisObject = {
   readonly kind: 'Diagnosis';
   /** Of the cluster's objects; absent when they could not be read at one moment, and for manifests. */
   readonly resourceVersion?: string;
-  readonly summary: Readonly<Record<Severity, number>> & { readonly services: number };
+  readonly summary: {
+    readonly services: number;
+    readonly error: number;
+    readonly warning: number;
+    readonly info: number;
+  };
   readonly findings: readonly Finding[];
   readonly skippedChecks: readonly SkippedCheck[];
   readonly unread: readonly Unread[];
