@@ -98,3 +98,9 @@ for (const [what, [argv, said]] of Object.entries(mistakes)) {
     assert.equal(out, '');
   });
 }
+
+test('run() writes out what a terminal would obey in a message', async () => {
+  const { code, err } = await call('doctor', 'svc/\u001b]0;owned\u0007');
+  assert.equal(code, 2);
+  assert.match(err, /^error: "svc\/\\x1b\]0;owned\\x07" is not a Service/);
+});

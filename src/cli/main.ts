@@ -4,6 +4,7 @@ import { PrivateFileError } from '../apiserver/certificates/private-file.ts';
 import { FailedError, UsageError, type World } from '../flags/command.ts';
 import { tokenVariable } from '../join/read-token.ts';
 import { isApiError } from '../meta/api-error.ts';
+import { printableLines } from '../meta/printable.ts';
 import { isStoreError } from '../storage/store-error.ts';
 import { launcherVariable } from '../up/visible-pid.ts';
 import { allCommands } from './commands/all.ts';
@@ -88,20 +89,22 @@ export async function createProgram(
   return program;
 }
 
+/** Messages contain what others wrote, such as an API server. */
 function explain(error: unknown, world: World): number {
+  const say = (text: string): void => world.writeError(`${printableLines(text)}\n`);
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof UsageError || isStoreError(error) || error instanceof PrivateFileError) {
-    world.writeError(`error: ${error.message}\n`);
+    say(`error: ${error.message}`);
     return error instanceof UsageError ? 2 : 1;
   }
   if (isApiError(error)) {
-    world.writeError(`${apiErrorText(error)}\n`);
+    say(apiErrorText(error));
     return 1;
   }
   if (error instanceof FailedError) {
-    if (error.message !== '') world.writeError(`${error.message}\n`);
+    if (error.message !== '') say(error.message);
     return error.exitCode;
   }
-  world.writeError(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return 1;
 }

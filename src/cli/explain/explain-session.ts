@@ -4,6 +4,7 @@ import { missingRight } from '../../client/missing-rights.ts';
 import { type ClientFlags, type Session, withSession } from '../../flags/client-flags.ts';
 import { FailedError, UsageError, type World } from '../../flags/command.ts';
 import { isApiError } from '../../meta/api-error.ts';
+import { printable } from '../../meta/printable.ts';
 import { HistoryUnavailable } from '../../snapshot/read-history.ts';
 import { type ReadSnapshotOptions, readSnapshot } from '../../snapshot/read-snapshot.ts';
 import type { Snapshot, Unread } from '../../snapshot/snapshot.ts';
@@ -54,7 +55,9 @@ export function missingRightsText({ unread }: Snapshot): readonly string[] {
 
 function missingRightText({ kind, namespace, reason, message }: Unread): string {
   const right = reason === 'forbidden' ? missingRight(message) : undefined;
-  if (right === undefined) return `Cannot read ${kind}: ${message}`;
+  if (right === undefined) return printable(`Cannot read ${kind}: ${message}`);
   const where = namespace === undefined ? 'in all namespaces' : `in namespace ${namespace}`;
-  return `Cannot read ${kind}: user "${right.user}" needs the right to ${right.verb} ${right.resource} ${where}`;
+  return printable(
+    `Cannot read ${kind}: user "${right.user}" needs the right to ${right.verb} ${right.resource} ${where}`,
+  );
 }
