@@ -24,7 +24,8 @@ export function duration({ minMs = 0 }: DurationLimits = {}): (text: string) => 
   };
 }
 
-function parseDuration(text: string): number | undefined {
+/** Milliseconds; undefined where it is none. */
+export function parseDuration(text: string): number | undefined {
   if (text === '0') return 0;
   const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h)/gy)];
   if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) return undefined;

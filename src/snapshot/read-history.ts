@@ -51,6 +51,7 @@ export class HistoryUnavailable extends Error {
 type Page = {
   readonly metadata: { readonly resourceVersion?: string; readonly continue?: string };
   readonly since: { readonly time: string; readonly resourceVersion: string };
+  readonly now: string;
 };
 type PastPage = Page & { readonly items: readonly KubeObject[] };
 type ChangePage = Page & {
@@ -121,6 +122,24 @@ const startOf = ({ since }: Page): HistoryStart => ({
   timeMs: parseTime(since.time) ?? 0,
   revision: since.resourceVersion,
 });
+
+export type HistoryClock = {
+  /** The time on the clock by which the server records. */
+  readonly nowMs: number;
+  readonly since: HistoryStart;
+};
+
+/** Takes a right to read the scope. Throws as `readPastObjects`. */
+export async function readHistoryClock(
+  caller: ApiCaller,
+  scope: HistoryScope,
+): Promise<HistoryClock> {
+  const page = (await read(caller, scope, { sinceTime: afterAll })) as ChangePage;
+  return { nowMs: parseTime(page.now) ?? Date.now(), since: startOf(page) };
+}
+
+/** Since then nothing has changed. */
+const afterAll = '9999-01-01T00:00:00Z';
 
 /** Objects of some resource that the user may read at a time: what the revision of the cluster was then. */
 export async function findRevision(

@@ -11,6 +11,7 @@ import {
   systemNamespace,
 } from '../snapshot/cluster-settings.ts';
 import { indexSnapshot, type SnapshotIndex } from '../snapshot/index-snapshot.ts';
+import type { PastMoment } from '../snapshot/read-history.ts';
 import {
   type ObjectReader,
   type ObjectRequest,
@@ -27,6 +28,8 @@ export type TraceReadRequest = {
   readonly from: SourceRequest;
   readonly namespace: string;
   readonly flags: SettingFlags;
+  /** Absent: now. Throws HistoryUnavailable. */
+  readonly at?: PastMoment;
 };
 
 /** More endpoints than this: their pods are listed by the selector of the Service. */
@@ -39,7 +42,11 @@ export async function readTraceSnapshot(
   request: TraceReadRequest,
   signal?: AbortSignal,
 ): Promise<Snapshot> {
-  const reader = openObjectReader(caller, signal);
+  const { at } = request;
+  const reader = openObjectReader(caller, {
+    ...(at === undefined ? {} : { at }),
+    ...(signal === undefined ? {} : { signal }),
+  });
   await reader.read([...settingRequests, ...sourceRequests(request), ...targetRequests(request)]);
   const wanted = wantedServices(indexOf(reader), request);
   await readServices(reader, wanted);

@@ -1,5 +1,6 @@
 // A trace as text for people: hop by hop, aligned, at most a screen.
 
+import { formatLocalTime } from '../meta/local-time.ts';
 import { percent } from './outcome.ts';
 import { nameRows } from './render-name.ts';
 import type { EndHop, EndpointHop, Path, Trace, TraceVerdict } from './trace.ts';
@@ -30,6 +31,7 @@ export function renderTrace(trace: Trace, options: RenderOptions): string {
   const hidden = paths.length - shown.length;
   const lines = [
     `${style.bold(target.text)} from ${source.sentence}`,
+    ...momentLines(trace, style),
     '',
     ...(name === undefined ? [] : hop('name', nameRows(name, options), style)),
     ...shown.flatMap((path) => [
@@ -43,6 +45,17 @@ export function renderTrace(trace: Trace, options: RenderOptions): string {
   ];
   return `${lines.join('\n')}\n`;
 }
+
+function momentLines({ at }: Trace, { yellow }: Style): readonly string[] {
+  if (at === undefined) return [];
+  const present = at.present.map(kindWords);
+  const now = present.length === 0 ? '' : `; ${present.join(', ')} as they are now`;
+  return [yellow(`as it was at ${formatLocalTime(Date.parse(at.time))}${now}`)];
+}
+
+/** `serviceCIDRs` → `service CIDRs`. */
+const kindWords = (kind: string): string =>
+  kind.replaceAll(/[A-Z]+/g, (word) => ` ${word.length > 1 ? word : word.toLowerCase()}`);
 
 function hop(label: string, rows: readonly string[], style: Style): readonly string[] {
   return rows.map((row, at) =>

@@ -10,7 +10,7 @@ import { headlessPath } from './headless-path.ts';
 import { families, type TracedMode } from './node-rules.ts';
 import type { Parsed, SourceRequest, Target } from './parse-target.ts';
 import { resolveSource, type Source } from './resolve-source.ts';
-import type { Path, Trace, TraceSource, TraceVerdict } from './trace.ts';
+import type { Path, Trace, TraceMoment, TraceSource, TraceVerdict } from './trace.ts';
 import { type PathOptions, tracePaths } from './trace-paths.ts';
 import { verdictOf } from './verdict.ts';
 
@@ -30,13 +30,15 @@ export type TraceOptions = {
   readonly settings: ClusterSettings;
   readonly mode: TracedMode;
   readonly showRules?: PathOptions['showRules'];
+  /** The snapshot is of this time. */
+  readonly at?: { readonly timeMs: number };
 };
 
 /** An error is a question that cannot be asked: the target or the source does not exist. */
 export function traceConnection(
   index: SnapshotIndex,
   request: TraceRequest,
-  { settings, mode, showRules }: TraceOptions,
+  { settings, mode, showRules, at }: TraceOptions,
 ): Parsed<Trace> {
   const { domain, dnsAddresses, podRanges, proxyMode } = settings;
   const traced = { domain, dnsAddresses, podRanges, proxyMode };
@@ -71,6 +73,7 @@ export function traceConnection(
       },
       source: shown(source),
       settings: traced,
+      ...(at === undefined ? {} : { at: momentOf(index, at.timeMs) }),
       ...(name === undefined ? {} : { name }),
       paths,
       verdict,
@@ -78,6 +81,11 @@ export function traceConnection(
     },
   };
 }
+
+const momentOf = ({ snapshot }: SnapshotIndex, timeMs: number): TraceMoment => ({
+  time: new Date(timeMs).toISOString(),
+  present: snapshot.present ?? [],
+});
 
 function pathsOf(index: SnapshotIndex, found: Found, options: PathOptions): readonly Path[] {
   const { destinations, headless } = found;

@@ -10,7 +10,7 @@ import type {
   Route,
 } from '../proxy/packets/reference-model.ts';
 import type { Setting } from '../snapshot/cluster-settings.ts';
-import type { Unread } from '../snapshot/snapshot.ts';
+import type { SnapshotKind, Unread } from '../snapshot/snapshot.ts';
 
 export type Trace = {
   readonly apiVersion: 'fairlead.dev/v1';
@@ -18,6 +18,8 @@ export type Trace = {
   readonly target: TraceTarget;
   readonly source: TraceSource;
   readonly settings: TraceSettings;
+  /** Absent: on the objects as they are now. */
+  readonly at?: TraceMoment;
   /** Absent where no name is resolved. */
   readonly name?: NameHop;
   /** By address, in the order in which a client tries them; by node, where nodes differ. */
@@ -25,6 +27,14 @@ export type Trace = {
   readonly verdict: TraceVerdict;
   /** What could not be read, where the verdict depends on it. */
   readonly unread: readonly Unread[];
+};
+
+/** The time as of which a connection is traced. */
+export type TraceMoment = {
+  /** RFC 3339. */
+  readonly time: string;
+  /** Kinds whose history is not retained: their objects are those of now. */
+  readonly present: readonly SnapshotKind[];
 };
 
 export type TraceTarget = {

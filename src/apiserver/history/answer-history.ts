@@ -65,12 +65,17 @@ export async function answerHistory(call: HistoryCall): Promise<ApiResponse> {
   const revision = await requestedRevision(question, request);
   const answer =
     revision === undefined
-      ? await changes(question, timeOption(request, 'sinceTime', question.nowMs))
+      ? await changes(question, timeOption(request, 'sinceTime'))
       : await pastObjects(question, revision);
   return {
     status: 200,
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ apiVersion: `${historyGroup}/${historyVersion}`, ...answer }),
+    body: JSON.stringify({
+      apiVersion: `${historyGroup}/${historyVersion}`,
+      ...answer,
+      /** All times of an answer are on this clock. */
+      now: formatMicroTime(question.nowMs),
+    }),
   };
 }
 
@@ -96,12 +101,11 @@ function integer({ query }: VerbRequest, name: QueryOption): number {
   return value;
 }
 
-function timeOption({ query }: VerbRequest, name: QueryOption, nowMs: number): number | undefined {
+function timeOption({ query }: VerbRequest, name: QueryOption): number | undefined {
   const text = query.get(name) ?? '';
   if (text === '') return undefined;
   const ms = parseTime(text);
   if (ms === undefined) throw badRequest(`${name}: "${text.slice(0, 50)}" is not an RFC 3339 time`);
-  if (ms > nowMs + futureMs) throw badRequest(`${name}: ${text} is in the future`);
   return ms;
 }
 
@@ -110,7 +114,9 @@ async function requestedRevision(
   { history, nowMs }: Question,
   request: VerbRequest,
 ): Promise<number | undefined> {
-  const timeMs = timeOption(request, 'at', nowMs);
+  const timeMs = timeOption(request, 'at');
+  if (timeMs !== undefined && timeMs > nowMs + futureMs)
+    throw badRequest(`at: ${request.query.get('at')} is in the future`);
   const revision = integer(request, 'revision');
   if (timeMs === undefined) return revision === 0 ? undefined : revision;
   return (await revisionAt(history, timeMs)) ?? tooOld(history.state().since);
@@ -188,7 +194,7 @@ async function changes(question: Question, sinceMs: number | undefined) {
   let bytes = 0;
   let last = 0;
   let isCut = false;
-  const { since } = await walkHistory(history, scope, (step) => {
+  const visit = (step: Step): boolean => {
     const { revision, timeMs } = step.record;
     if (revision >= before) return true;
     if (timeMs < (sinceMs ?? 0) && timeMs <= nowMs) return false;
@@ -205,7 +211,8 @@ async function changes(question: Question, sinceMs: number | undefined) {
     bytes += size;
     last = revision;
     return true;
-  });
+  };
+  const { since } = await walkHistory(history, scope, visit, sinceMs);
   const metadata = isCut ? { continue: String(last) } : {};
   return { kind: 'ChangeList', metadata, since: momentOf(since), items };
 }

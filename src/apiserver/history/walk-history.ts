@@ -29,17 +29,21 @@ export type Walk = {
   readonly since: Moment;
 };
 
-/** Visits changes from the newest on until there is none or `visit` returns false, before the versions become those before the change. */
+/**
+ * Visits changes from the newest on until there is none or `visit` returns false, before the versions become those before the change.
+ * What was recorded before `sinceMs` need not be read.
+ */
 export async function walkHistory(
   history: History,
   scope: Scope,
   visit: (step: Step) => boolean,
+  sinceMs = Number.NEGATIVE_INFINITY,
 ): Promise<Walk> {
   const state = history.state();
   const live = new Map(liveObjects(scope).map(({ key, json }) => [key, json]));
   const changed = new Map<string, Buffer | undefined>();
   const walk = (since: Moment): Walk => ({ live, changed, since });
-  for await (const batch of recordsBackwards(history, state, scope)) {
+  for await (const batch of recordsBackwards(history, state, { ...scope, sinceMs })) {
     if ('missing' in batch) return walk(batch.missing);
     for (const record of batch.records) {
       const step = stepOf(record, { live, changed });
@@ -78,9 +82,8 @@ type Batch = { readonly records: readonly ChangeRecord[] } | { readonly missing:
 async function* recordsBackwards(
   history: History,
   { frames, recent }: HistoryState,
-  scope: Scope,
+  { name, prefix, isOne, sinceMs }: Scope & { readonly sinceMs: number },
 ): AsyncGenerator<Batch> {
-  const { name, prefix, isOne } = scope;
   const isIn = ({ key }: ChangeRecord): boolean =>
     isOne ? key === prefix : key.startsWith(prefix);
   const backwards = (records: readonly ChangeRecord[]): Batch => ({
@@ -89,6 +92,7 @@ async function* recordsBackwards(
   yield backwards(recent.get(name) ?? []);
   const hash = hashOfKey(prefix);
   for (const frame of [...frames].reverse()) {
+    if (frame.to.timeMs < sinceMs) return;
     const part = frame.parts.find(({ resource }) => resource === name);
     if (part === undefined || (isOne && !hasKey(part, hash))) continue;
     const records = await history.readFrame(frame, name);

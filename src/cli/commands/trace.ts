@@ -14,6 +14,7 @@ import { type TraceRequest, traceConnection } from '../../trace/trace-connection
 import { createProgress } from '../../up/terminal.ts';
 import { missingRightsText, withExplainSession } from '../explain/explain-session.ts';
 import { metRules } from '../explain/rule-text.ts';
+import { checkMoment, serverMoment } from '../explain/server-moment.ts';
 import { paintFor } from '../output/paint.ts';
 import { objectText } from '../output/print.ts';
 
@@ -29,6 +30,7 @@ type TraceFlags = ClientFlags & {
   readonly clusterCidr?: string;
   readonly proxyMode?: string;
   readonly nodeportAddresses?: string;
+  readonly at?: string;
 };
 
 export const trace: CommandDefinition = {
@@ -46,6 +48,10 @@ export const trace: CommandDefinition = {
       .option(
         '--rules [mode]',
         'Shows the rules that the packet meets, in the syntax of the mode (default: that of the cluster)',
+      )
+      .option(
+        '--at <time>',
+        'Explains it on the objects as they were: RFC 3339, 15:04, 15:04:05, or 10m for ten minutes ago; only servers of Fairlead know',
       )
       .option('--protocol <name>', 'tcp, udp or sctp (default: that of the port of the Service)')
       .addOption(
@@ -77,6 +83,7 @@ async function run(text: string, flags: TraceFlags, world: World): Promise<void>
     );
   }
   checkMode(flags);
+  checkMoment('--at', flags.at, world);
   await withExplainSession(flags, world, async (session) => {
     const request: TraceRequest = {
       ...{ target, text, from, namespace: session.namespace },
@@ -93,9 +100,10 @@ type Parts = { readonly session: Session; readonly flags: TraceFlags; readonly w
 
 async function explain(request: TraceRequest, { session, flags, world }: Parts): Promise<void> {
   const settingFlags = settingsOf(flags);
+  const at = await serverMoment('--at', flags.at, { session, world });
   const reading = readTraceSnapshot(
     session.caller,
-    { ...request, flags: settingFlags },
+    { ...request, flags: settingFlags, ...(at === undefined ? {} : { at }) },
     world.interrupted,
   );
   const snapshot = await createProgress(world)('Reading the objects of the connection', reading);
@@ -108,6 +116,7 @@ async function explain(request: TraceRequest, { session, flags, world }: Parts):
   const found = parsed(
     traceConnection(index, request, {
       ...{ settings, mode },
+      ...(at === undefined ? {} : { at }),
       ...(flags.rules === undefined ? {} : { showRules }),
     }),
   );

@@ -335,3 +335,17 @@ test('a server that keeps no history says so', limit, async (t) => {
   const { status, body } = await server.api.send({ method: 'GET', path: `${root}/nodes` });
   assert.equal(`${status} ${body.message}`, '410 history is not kept: --history-retention is 0');
 });
+
+test('history says what time it is there, also to who knows no time', limit, async (t) => {
+  const world = await open(t);
+  const { api } = world.server;
+  await api.post(services, service('web', 'one'));
+  await world.restart();
+  world.timeMs += 60_000;
+  const path = `${root}/namespaces/default/services/web?sinceTime=9999-01-01T00:00:00Z`;
+  const { now, since, items } = await world.server.api.get<Changes & { readonly now: string }>(
+    path,
+  );
+  assert.deepEqual([now, items], ['2026-01-01T00:01:00.000000Z', []]);
+  assert.equal(since.time, '2026-01-01T00:00:00.000000Z');
+});
