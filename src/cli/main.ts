@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { PrivateFileError } from '../apiserver/certificates/private-file.ts';
 import { FailedError, UsageError, type World } from '../flags/command.ts';
+import { addKubectlFlags } from '../flags/kubectl-flags.ts';
 import { tokenVariable } from '../join/read-token.ts';
 import { isApiError } from '../meta/api-error.ts';
 import { printableLines } from '../meta/printable.ts';
@@ -18,12 +19,15 @@ import {
   starterVariable,
 } from './end-requests.ts';
 import { hideSecrets } from './hide-secrets.ts';
+import { commandFirst, pluginCommands } from './kubectl-plugin.ts';
 import { apiErrorText } from './output/api-error-text.ts';
 
 /** Set by a parent process that sends requests through a descriptor, which programs started here do not inherit. */
 const parentVariables = [launcherVariable, starterVariable];
 
-export async function main(argv: readonly string[]): Promise<void> {
+export type MainOptions = Pick<World, 'isKubectlPlugin'>;
+
+export async function main(argv: readonly string[], options: MainOptions = {}): Promise<void> {
   hideSecrets(argv);
   const interrupted = new AbortController();
   const requests: EndRequests = {
@@ -53,6 +57,7 @@ export async function main(argv: readonly string[]): Promise<void> {
       ? { terminal: { columns: process.stdout.columns, rows: process.stdout.rows } }
       : {}),
     interrupted: interrupted.signal,
+    ...options,
   });
   process.exitCode = code;
 }
@@ -60,7 +65,8 @@ export async function main(argv: readonly string[]): Promise<void> {
 export async function run(argv: readonly string[], world: World): Promise<number> {
   try {
     const program = await createProgram(world, (name) => argv.includes(name));
-    await program.parseAsync([...argv], { from: 'user' });
+    const words = world.isKubectlPlugin === true ? commandFirst(argv) : argv;
+    await program.parseAsync([...words], { from: 'user' });
     return 0;
   } catch (error) {
     return explain(error, world);
@@ -72,22 +78,38 @@ export async function createProgram(
   world: World,
   isWanted: (name: string) => boolean = () => true,
 ): Promise<Command> {
-  const program = new Command('fairlead')
-    .description('The Kubernetes Service system as a program of its own.')
+  const isPlugin = world.isKubectlPlugin === true;
+  const { name: called, description, commands } = isPlugin ? plugin : standalone;
+  const program = new Command(called)
+    .description(description)
     .exitOverride()
     .configureOutput({ writeOut: world.write, writeErr: world.writeError })
     .configureHelp({ optionDescription: describeFlag })
     .version(versionText, '-V, --version', 'print the version')
-    .showHelpAfterError('(run `fairlead help` for all commands)')
+    .showHelpAfterError(`(run \`${called} help\` for all commands)`)
     .showSuggestionAfterError();
-  for (const { name, summary, load } of allCommands) {
+  for (const { name, summary, load } of commands) {
     const command = program.command(name).description(summary).exitOverride();
-    command.showHelpAfterError(`(run \`fairlead help ${name}\` for its flags)`);
+    command.showHelpAfterError(`(run \`${called} help ${name}\` for its flags)`);
     command.configureOutput({ writeOut: world.write, writeErr: world.writeError });
-    if (isWanted(name)) (await load()).configure(command, world);
+    if (!isWanted(name)) continue;
+    (await load()).configure(command, world);
+    if (isPlugin) addKubectlFlags(command);
   }
   return program;
 }
+
+const standalone = {
+  name: 'fairlead',
+  description: 'The Kubernetes Service system as a program of its own.',
+  commands: allCommands,
+};
+
+const plugin = {
+  name: 'kubectl fairlead',
+  description: 'Explains the Services of a cluster, with nothing installed in it.',
+  commands: allCommands.filter(({ name }) => pluginCommands.has(name)),
+};
 
 /** Messages contain what others wrote, such as an API server. */
 function explain(error: unknown, world: World): number {

@@ -66,16 +66,37 @@ export function mergeKubeconfigs(all: readonly Kubeconfig[]): Kubeconfig {
   };
 }
 
+/** What flags say instead of the kubeconfig, by the names of its fields. */
+export type KubeconfigOverrides = {
+  readonly cluster?: string;
+  readonly user?: string;
+  readonly clusterFields: JsonObject;
+  readonly userFields: JsonObject;
+};
+
+const noOverrides: KubeconfigOverrides = { clusterFields: {}, userFields: {} };
+
 /** Without a name, the current context is resolved. */
-export function resolveContext(config: Kubeconfig, contextName?: string): KubeContext {
+export function resolveContext(
+  config: Kubeconfig,
+  contextName?: string,
+  overrides: KubeconfigOverrides = noOverrides,
+): KubeContext {
   const name = contextName ?? (config.currentContext || onlyContext(config));
   if (name === undefined) {
     throw new KubeconfigError('Cannot choose a context: the kubeconfig has no current-context');
   }
   const context = find(config.contexts, 'context', name);
-  const cluster = find(config.clusters, 'cluster', textOf(context, 'cluster') ?? '');
-  const userName = textOf(context, 'user');
-  const user = userName === undefined ? {} : find(config.users, 'user', userName);
+  const clusterName = overrides.cluster ?? textOf(context, 'cluster') ?? '';
+  const cluster = overridden(
+    find(config.clusters, 'cluster', clusterName),
+    overrides.clusterFields,
+  );
+  const userName = overrides.user ?? textOf(context, 'user');
+  const user = overridden(
+    userName === undefined ? {} : find(config.users, 'user', userName),
+    overrides.userFields,
+  );
   const credentials = parseUser(user, userName ?? '');
   const clusterConfig = pluginConfigOf(cluster.extensions);
   return {
@@ -87,6 +108,20 @@ export function resolveContext(config: Kubeconfig, contextName?: string): KubeCo
     namespace: textOf(context, 'namespace') ?? 'default',
     skipTlsVerification: cluster['insecure-skip-tls-verify'] === true,
   };
+}
+
+/** Fields that say the same in another way. */
+const sameAs: Readonly<Record<string, readonly string[]>> = {
+  token: ['tokenFile', 'username', 'password', 'exec'],
+  'client-certificate': ['client-certificate-data'],
+  'client-key': ['client-key-data'],
+  'certificate-authority': ['certificate-authority-data'],
+};
+
+function overridden(fields: JsonObject, by: JsonObject): JsonObject {
+  const replaced = new Set(Object.keys(by).flatMap((name) => sameAs[name] ?? []));
+  const rest = Object.entries(fields).filter(([name]) => !replaced.has(name));
+  return { ...Object.fromEntries(rest), ...by };
 }
 
 function clusterParts(

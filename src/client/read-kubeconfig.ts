@@ -6,6 +6,7 @@ import type { ProxyVariables } from './choose-proxy.ts';
 import {
   type KubeContext,
   type Kubeconfig,
+  type KubeconfigOverrides,
   mergeKubeconfigs,
   parseKubeconfig,
   resolveContext,
@@ -39,9 +40,10 @@ export type Connection = {
 export async function readConnection(
   paths: readonly string[],
   context?: string,
+  overrides?: KubeconfigOverrides,
 ): Promise<Connection> {
   const configs = await Promise.all(paths.map(readOne));
-  const resolved = resolveContext(mergeKubeconfigs(configs), context);
+  const resolved = resolveContext(mergeKubeconfigs(configs), context, overrides);
   const [first = '.'] = paths;
   return readSources(resolved, dirname(first));
 }

@@ -1,6 +1,7 @@
 // The flags of commands that connect to an API server; opens the connection.
 
 import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ApiCaller } from '../client/api-call.ts';
 import { chooseProxy, readProxyVariables } from '../client/choose-proxy.ts';
@@ -12,7 +13,9 @@ import { type Connection, readConnection } from '../client/read-kubeconfig.ts';
 import type { Transport } from '../client/transport.ts';
 import { FailedError, UsageError, type World } from './command.ts';
 import { connectionSource } from './connection-source.ts';
+import { type KubectlFlags, kubeconfigOverrides, readKubectlFlags } from './kubectl-flags.ts';
 import { packageVersion } from './package-version.ts';
+import { formatDuration } from './parse-values.ts';
 
 export type ClientFlags = {
   readonly kubeconfig?: string;
@@ -66,7 +69,8 @@ export async function withSession<T>(
   options: ConnectOptions = {},
 ): Promise<T> {
   const connection = await connect(flags, world, options);
-  const transport = explainFailures(openTransport(connection), connection);
+  const opened = explainFailures(openTransport(connection), connection);
+  const transport = withTimeout(opened, kubectlFlags(flags, world).requestTimeout);
   const warned = new Set<string>();
   const caller = {
     transport,
@@ -105,13 +109,25 @@ export async function connect(
     const found =
       source.kind === 'in-cluster'
         ? await readInClusterConnection({ env: world.env })
-        : await readConnection(source.paths, context);
+        : await readConnection(
+            source.paths,
+            context,
+            kubeconfigOverrides(kubectlFlags(flags, world), (path) => resolve(world.cwd(), path)),
+          );
     return withEnvironment(found, flags, world.env);
   } catch (error) {
     if (!(error instanceof KubeconfigError)) throw error;
     const paths = source.kind === 'in-cluster' ? [] : source.paths;
     throw new UsageError(withPaths(error.message, paths));
   }
+}
+
+/** Elsewhere flags of these names mean something else. */
+function kubectlFlags(
+  flags: ClientFlags,
+  { isKubectlPlugin = false }: Pick<World, 'isKubectlPlugin'>,
+): KubectlFlags {
+  return isKubectlPlugin ? readKubectlFlags(flags) : {};
 }
 
 /** What flags and variables add to the kubeconfig. */
@@ -143,6 +159,25 @@ function withPaths(message: string, paths: readonly string[]): string {
   return paths.length === 0 || paths.some((path) => message.includes(path))
     ? message
     : `${message} (${paths.join(', ')})`;
+}
+
+/** 0, as without: no limit. */
+function withTimeout(transport: Transport, limitMs = 0): Transport {
+  if (limitMs === 0) return transport;
+  return {
+    ...transport,
+    send: async ({ signal, ...request }) => {
+      const timeout = AbortSignal.timeout(limitMs);
+      const either = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
+      try {
+        return await transport.send({ ...request, signal: either });
+      } catch (error) {
+        if (!timeout.aborted || signal?.aborted) throw error;
+        const text = `Unable to connect to the server: no answer within --request-timeout, ${formatDuration(limitMs)}`;
+        throw new FailedError(text, { cause: error });
+      }
+    },
+  };
 }
 
 /** Explains connection errors to the user. */

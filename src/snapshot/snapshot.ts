@@ -109,10 +109,34 @@ export function makeSnapshot({ objects, unread = [], ...rest }: SnapshotParts): 
 }
 
 /** Whether a missing object of the kind says anything: false where the list was refused. */
-export function isRead({ unread }: Snapshot, kind: SnapshotKind, namespace?: string): boolean {
-  return !unread.some(
+export function isRead(snapshot: Snapshot, kind: SnapshotKind, namespace?: string): boolean {
+  return refusalOf(snapshot, kind, namespace) === undefined;
+}
+
+function refusalOf(
+  { unread }: Snapshot,
+  kind: SnapshotKind,
+  namespace: string | undefined,
+): Unread | undefined {
+  return unread.find(
     (one) =>
       one.kind === kind &&
       (one.namespace === undefined || namespace === undefined || one.namespace === namespace),
   );
+}
+
+export type Absent = {
+  /** `node "n1"`. */
+  readonly what: string;
+  readonly kind: SnapshotKind;
+  readonly namespace?: string;
+};
+
+/** Why nothing is known of an object: with the server's words where reading was refused. */
+export function absenceText(snapshot: Snapshot, { what, kind, namespace }: Absent): string {
+  const refused = refusalOf(snapshot, kind, namespace);
+  const where = namespace === undefined ? '' : ` in namespace "${namespace}"`;
+  return refused === undefined
+    ? `There is no ${what}${where}`
+    : `Cannot read ${what}${where}: ${refused.message}`;
 }

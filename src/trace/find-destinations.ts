@@ -5,7 +5,7 @@ import { headlessIP } from '../kinds/service/types.ts';
 import { objectKey } from '../meta/object.ts';
 import type { Family, Protocol } from '../proxy/model/state.ts';
 import type { SnapshotIndex } from '../snapshot/index-snapshot.ts';
-import { isRead } from '../snapshot/snapshot.ts';
+import { absenceText } from '../snapshot/snapshot.ts';
 import type { Destination } from './judge-connection.ts';
 import { resolveName } from './name-hop.ts';
 import { families } from './node-rules.ts';
@@ -54,8 +54,8 @@ export function findDestinations(
     case 'node': {
       const node = index.node(target.name);
       if (node === undefined) {
-        const why = isRead(index.snapshot, 'nodes') ? 'There is no' : 'Cannot read';
-        return { error: `${why} node "${target.name}"` };
+        const what = `node "${target.name}"`;
+        return { error: absenceText(index.snapshot, { what, kind: 'nodes' }) };
       }
       const addresses = inFamilies(nodeAddressesOf(node), options.families);
       return {
@@ -120,11 +120,8 @@ function byService(
   const { namespace = options.namespace, name } = target;
   const service = index.service(namespace, name);
   if (service === undefined) {
-    return {
-      error: isRead(index.snapshot, 'services', namespace)
-        ? `There is no Service "${name}" in namespace "${namespace}"`
-        : `Cannot read Service "${name}" in namespace "${namespace}"`,
-    };
+    const what = `Service "${name}"`;
+    return { error: absenceText(index.snapshot, { what, kind: 'services', namespace }) };
   }
   const chosen = choosePort(service, target.port, options.protocol);
   if (chosen === undefined) return { error: `Service ${namespace}/${name} has no ports: name one` };

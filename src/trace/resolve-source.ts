@@ -5,7 +5,7 @@ import type { Node } from '../kinds/node/types.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import { type BuiltConfig, buildResolverConfig } from '../node/environment/resolver-config.ts';
 import type { SnapshotIndex } from '../snapshot/index-snapshot.ts';
-import { isRead } from '../snapshot/snapshot.ts';
+import { absenceText, isRead } from '../snapshot/snapshot.ts';
 import type { Parsed, SourceRequest } from './parse-target.ts';
 import type { Resolver, TraceSettings, TraceSource } from './trace.ts';
 
@@ -70,9 +70,7 @@ function podSource(
   const pod = index.pod(namespace, name);
   if (pod === undefined) {
     return {
-      error: isRead(index.snapshot, 'pods', namespace)
-        ? `There is no pod "${name}" in namespace "${namespace}"`
-        : `Cannot read pod "${name}" in namespace "${namespace}"`,
+      error: absenceText(index.snapshot, { what: `pod "${name}"`, kind: 'pods', namespace }),
     };
   }
   const node = pod.spec.nodeName ?? '';
