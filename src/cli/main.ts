@@ -1,4 +1,5 @@
 // The entry point of the program: subcommands are the parts.
+import { setMaxListeners } from 'node:events';
 import { Command, CommanderError } from 'commander';
 import { PrivateFileError } from '../apiserver/certificates/private-file.ts';
 import { FailedError, UsageError, type World } from '../flags/command.ts';
@@ -30,6 +31,8 @@ export type MainOptions = Pick<World, 'isKubectlPlugin'>;
 export async function main(argv: readonly string[], options: MainOptions = {}): Promise<void> {
   hideSecrets(argv);
   const interrupted = new AbortController();
+  // Every request listens, and a command sends many at once.
+  setMaxListeners(0, interrupted.signal);
   const requests: EndRequests = {
     end: () => interrupted.abort(),
     kill: (signal) => {

@@ -11,8 +11,8 @@ import { type Parsed, parseProtocol, parseSource, parseTarget } from '../../trac
 import { readTraceSnapshot } from '../../trace/read-trace-snapshot.ts';
 import { renderTrace } from '../../trace/render-trace.ts';
 import { type TraceRequest, traceConnection } from '../../trace/trace-connection.ts';
-import { createProgress } from '../../up/terminal.ts';
 import { missingRightsText, withExplainSession } from '../explain/explain-session.ts';
+import { withProgress } from '../explain/progress.ts';
 import { metRules } from '../explain/rule-text.ts';
 import { checkMoment, serverMoment } from '../explain/server-moment.ts';
 import { paintFor } from '../output/paint.ts';
@@ -106,7 +106,7 @@ async function explain(request: TraceRequest, { session, flags, world }: Parts):
     { ...request, flags: settingFlags, ...(at === undefined ? {} : { at }) },
     world.interrupted,
   );
-  const snapshot = await createProgress(world)('Reading the objects of the connection', reading);
+  const snapshot = await withProgress(world, 'Reading the objects of the connection', reading);
   const index = indexSnapshot(snapshot);
   const settings = clusterSettings(index, settingFlags);
   const mode = (await modeNamed(settings.proxyMode.value)) ?? (await modeNamed());

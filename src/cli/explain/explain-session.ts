@@ -8,8 +8,8 @@ import { printable } from '../../meta/printable.ts';
 import { HistoryUnavailable } from '../../snapshot/read-history.ts';
 import { type ReadSnapshotOptions, readSnapshot } from '../../snapshot/read-snapshot.ts';
 import type { Snapshot, Unread } from '../../snapshot/snapshot.ts';
-import { createProgress } from '../../up/terminal.ts';
 import { apiErrorText } from '../output/api-error-text.ts';
+import { withProgress } from './progress.ts';
 
 /** The question could not be answered: bad input, an unreachable server, no rights. Findings have other codes. */
 const unanswered = 2;
@@ -38,7 +38,7 @@ export async function readSessionSnapshot(
   options: ReadSnapshotOptions = {},
 ): Promise<Snapshot> {
   const reading = readSnapshot(caller, { signal: world.interrupted, ...options });
-  const snapshot = await createProgress(world)('Reading the objects of the cluster', reading);
+  const snapshot = await withProgress(world, 'Reading the objects of the cluster', reading);
   const kinds = options.kinds?.length;
   const refused = new Set(snapshot.unread.map(({ kind }) => kind));
   // Without a single list there is nothing to explain.
