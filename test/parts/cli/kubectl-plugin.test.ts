@@ -52,7 +52,7 @@ test('kubectl gets the exit code and the one sentence of the plugin', limit, asy
       `trace svc/kubernetes -s https://127.0.0.1:${port}`,
       /^The connection to the server 127\.0\.0\.1:\d+ was refused[^\n]*\n$/,
     ],
-    ['trace svc/kubernetes --as nobody', /needs the right to|is forbidden/],
+    ['trace svc/kubernetes --as eve', /needs the right to|is forbidden/],
   ];
   for (const [line, wanted] of refused) {
     const { code, stdout, stderr } = await kubectl.run(['fairlead', ...line.split(' ')]);
