@@ -28,7 +28,7 @@ for (const [name, text, error] of refused) {
 
 test('parseYamlStream() refuses a document that nests too deep', () => {
   assert.deepEqual(parseYamlStream(`a: b\n---\n${'['.repeat(1000)}`), [
-    { error: 'yaml: exceeded max depth', line: 1 },
+    { error: 'yaml: exceeded max depth', line: 1, itemLines: [] },
   ]);
 });
 

@@ -4,8 +4,10 @@
 import {
   type CollectionTag,
   type Document,
+  isMap,
   isNode,
   isScalar,
+  isSeq,
   Lexer,
   Parser,
   parseAllDocuments,
@@ -62,21 +64,46 @@ export function parseYaml(text: string): ParsedYaml {
 export type StreamedYaml = ParsedYaml & {
   /** Where the value begins in the stream, from 1. */
   readonly line: number;
+  /** Of a list of objects: where its `items` begin. */
+  readonly itemLines: readonly number[];
+};
+
+export type StreamOptions = {
+  /** Of parser tokens in the whole stream: for programs that serve no other clients. */
+  readonly maxLexemes?: number;
 };
 
 /** All documents of a stream, without empty ones. */
-export function parseYamlStream(text: string): readonly StreamedYaml[] {
-  const excess = excessOf(text);
-  if (excess !== undefined) return [{ ...excess, line: 1 }];
-  let [line, at] = [1, 0];
+export function parseYamlStream(
+  text: string,
+  { maxLexemes: limit = maxLexemes }: StreamOptions = {},
+): readonly StreamedYaml[] {
+  const excess = excessOf(text, limit);
+  if (excess !== undefined) return [{ ...excess, line: 1, itemLines: [] }];
+  const lineAt = createLineCounter(text);
   return [parseAllDocuments(text, options)].flat().flatMap((one) => {
     const document = one as Document.Parsed;
-    const start = document.contents?.range?.[0] ?? at;
-    line += text.slice(at, start).split('\n').length - 1;
-    at = Math.max(at, start);
+    const line = lineAt(document.contents?.range?.[0] ?? 0);
+    const itemLines = itemsOf(document).map((item) => lineAt(item.range?.[0] ?? 0));
     const parsed = readDocument(document, text);
-    return 'error' in parsed || parsed.value !== null ? [{ ...parsed, line }] : [];
+    return 'error' in parsed || parsed.value !== null ? [{ ...parsed, line, itemLines }] : [];
   });
+}
+
+/** Positions come in their order, so that each character is read once; earlier ones get the line of the last. */
+function createLineCounter(text: string): (position: number) => number {
+  let [line, at] = [1, 0];
+  return (position) => {
+    for (; at < position; at += 1) if (text.charCodeAt(at) === newline) line += 1;
+    return line;
+  };
+}
+
+const newline = 0x0a;
+
+function itemsOf({ contents }: Document.Parsed) {
+  const items: unknown = isMap(contents) ? contents.get('items', true) : undefined;
+  return isSeq(items) ? items.items.filter(isNode) : [];
 }
 
 /**
@@ -86,7 +113,7 @@ export function parseYamlStream(text: string): readonly StreamedYaml[] {
 const maxLexemes = 100_000;
 
 /** The tokenizer has a stack of its own; the composer recurses. */
-function excessOf(text: string): { readonly error: string } | undefined {
+function excessOf(text: string, limit = maxLexemes): { readonly error: string } | undefined {
   if (!canNestTooDeep(text)) return undefined;
   const parser = new Parser();
   let lexemes = 0;
@@ -95,7 +122,7 @@ function excessOf(text: string): { readonly error: string } | undefined {
     for (const _document of parser.next(lexeme));
     if (isTooManyOpen(parser.stack.length)) return { error: `yaml: ${tooDeep}` };
     lexemes += 1;
-    if (lexemes > maxLexemes) return { error: 'yaml: document contains too many values' };
+    if (lexemes > limit) return { error: 'yaml: document contains too many values' };
   }
   return undefined;
 }
