@@ -3,7 +3,9 @@
 import type { Check } from './check.ts';
 import { addressClaimedTwice } from './checks/address-claimed-twice.ts';
 import { addressOfOthers } from './checks/address-of-others.ts';
+import { addressesExhausted } from './checks/addresses-exhausted.ts';
 import { affinityBehindNat } from './checks/affinity-behind-nat.ts';
+import { clientPortMissing } from './checks/client-port-missing.ts';
 import { clusterDnsDown } from './checks/cluster-dns-down.ts';
 import { containerNotConfigured } from './checks/container-not-configured.ts';
 import { containerPortTwice } from './checks/container-port-twice.ts';
@@ -11,6 +13,7 @@ import { crashLoop } from './checks/crash-loop.ts';
 import { distributionWithoutZones } from './checks/distribution-without-zones.ts';
 import { endpointIsClusterIP } from './checks/endpoint-is-cluster-ip.ts';
 import { endpointIsNothing } from './checks/endpoint-is-nothing.ts';
+import { endpointsTogether } from './checks/endpoints-together.ts';
 import { endpointsTruncated } from './checks/endpoints-truncated.ts';
 import { endpointsWithoutNode } from './checks/endpoints-without-node.ts';
 import { endpointsWithoutService } from './checks/endpoints-without-service.ts';
@@ -37,6 +40,7 @@ import { linksBreakProgram } from './checks/links-break-program.ts';
 import { listensOnLoopback } from './checks/listens-on-loopback.ts';
 import { loadBalancerIPIgnored } from './checks/load-balancer-ip-ignored.ts';
 import { loadBalancerPending } from './checks/load-balancer-pending.ts';
+import { manifestRefused } from './checks/manifest-refused.ts';
 import { mirroredAndHandMade } from './checks/mirrored-and-hand-made.ts';
 import { nameTooLong } from './checks/name-too-long.ts';
 import { ndotsWaste } from './checks/ndots-waste.ts';
@@ -46,6 +50,7 @@ import { nodePortNowhere } from './checks/node-port-nowhere.ts';
 import { nodePortTaken } from './checks/node-port-taken.ts';
 import { onlyTerminating } from './checks/only-terminating.ts';
 import { otherProxy } from './checks/other-proxy.ts';
+import { podNamesMissing } from './checks/pod-names-missing.ts';
 import { podStarting } from './checks/pod-starting.ts';
 import { podUnscheduled } from './checks/pod-unscheduled.ts';
 import { podWithoutClusterDns } from './checks/pod-without-cluster-dns.ts';
@@ -59,6 +64,7 @@ import { probeFails } from './checks/probe-fails.ts';
 import { probePortMissing } from './checks/probe-port-missing.ts';
 import { publishesUnready } from './checks/publishes-unready.ts';
 import { readinessGate } from './checks/readiness-gate.ts';
+import { rulesBehind } from './checks/rules-behind.ts';
 import { selectorEndsWithRollout } from './checks/selector-ends-with-rollout.ts';
 import { selectorMatchesNothing } from './checks/selector-matches-nothing.ts';
 import { selectorNearMiss } from './checks/selector-near-miss.ts';
@@ -81,6 +87,7 @@ import { workloadAtZero } from './checks/workload-at-zero.ts';
 import { workloadMakesNoPods } from './checks/workload-makes-no-pods.ts';
 
 export const allChecks: readonly Check[] = [
+  manifestRefused,
   workloadAtZero,
   workloadMakesNoPods,
   podsFinished,
@@ -143,6 +150,7 @@ export const allChecks: readonly Check[] = [
   hintsIgnored,
   policyWithoutEffect,
   slicesBehind,
+  rulesBehind,
   endpointsTruncated,
   clusterDnsDown,
   externalNameIsAddress,
@@ -154,9 +162,13 @@ export const allChecks: readonly Check[] = [
   headlessPortDiffers,
   hostOfOtherNamespace,
   hostMissing,
+  clientPortMissing,
+  podNamesMissing,
   podWithoutClusterDns,
   variableOfNoService,
   linksBreakProgram,
   tooManyLinks,
   ndotsWaste,
+  endpointsTogether,
+  addressesExhausted,
 ];

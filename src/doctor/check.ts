@@ -40,6 +40,14 @@ export type Fix = {
   readonly command?: string;
 };
 
+/** Where an object stands in a manifest. */
+export type SourceLine = {
+  /** `STDIN` for standard input. */
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+};
+
 /** What a check reports. */
 export type Symptom = {
   /** One sentence with names and values, without a period. */
@@ -48,6 +56,8 @@ export type Symptom = {
   /** Of the check, unless this case is less or more severe. */
   readonly severity?: Severity;
   readonly fix?: Fix;
+  /** Where what it is about has no name by which it could be found. */
+  readonly source?: SourceLine;
 };
 
 /** A symptom of an object that is not a Service, or that concerns several Services. */
@@ -90,4 +100,6 @@ export type Finding = {
   readonly message: string;
   readonly evidence: readonly Evidence[];
   readonly fix?: Fix;
+  /** Of manifests: where the object stands, or what it was made of. */
+  readonly source?: SourceLine;
 };

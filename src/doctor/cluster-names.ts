@@ -21,6 +21,9 @@ export function serviceNamed(
   const plain = host.replace(/\.$/, '');
   const isFull = plain.endsWith(suffix);
   const labels = (isFull ? plain.slice(0, -suffix.length) : plain.replace(/\.svc$/, '')).split('.');
+  // `web-0.web` is a pod of the headless Service `web` before it is a Service of namespace `web`.
+  const below = labels.length === 2 && !plain.endsWith('.svc') && !isFull ? labels[1] : undefined;
+  if (below !== undefined && index.service(from, below) !== undefined) return undefined;
   const isQualified = isFull || plain.endsWith('.svc');
   if (labels.length > 2) return undefined;
   const [name = '', namespace = from] = labels;

@@ -1,4 +1,5 @@
 // Runs the checks over a snapshot. Findings are grouped by what they are about, and within a Service causes come before what follows from them.
+import type { Propagation } from '../kinds/part/propagation.ts';
 import type { Service } from '../kinds/service/types.ts';
 import type { ClusterSettings } from '../snapshot/cluster-settings.ts';
 import type { SnapshotIndex } from '../snapshot/index-snapshot.ts';
@@ -14,6 +15,7 @@ import {
   type Symptom,
   severities,
 } from './check.ts';
+import type { ManifestFacts } from './manifest-facts.ts';
 import { objectId, objectName } from './object-names.ts';
 import { patchCommand } from './patch-command.ts';
 import { type Cluster, createCluster, serviceSubject } from './subject.ts';
@@ -46,10 +48,14 @@ export type DiagnoseInput = {
   readonly index: SnapshotIndex;
   readonly settings: ClusterSettings;
   readonly scope: DiagnoseScope;
+  /** Of the newest change in question, on servers whose parts answer. */
+  readonly propagation?: Propagation;
+  /** Where the objects come from manifests. */
+  readonly manifests?: ManifestFacts;
 };
 
 export function diagnose(
-  { index, settings, scope }: DiagnoseInput,
+  { index, settings, scope, manifests, propagation }: DiagnoseInput,
   checks: readonly Check[] = allChecks,
 ): Diagnosis {
   const services = servicesOf(index, scope);
@@ -59,6 +65,8 @@ export function diagnose(
     isLive: scope.isLive,
     nowMs: scope.nowMs,
     services,
+    ...(manifests === undefined ? {} : { manifests }),
+    ...(propagation === undefined ? {} : { propagation }),
     isInScope: (namespace) => scope.namespace === undefined || scope.namespace === namespace,
   });
   const fitting = checks.filter(({ isLiveOnly = false }) => scope.isLive || !isLiveOnly);
@@ -66,7 +74,11 @@ export function diagnose(
   const skippedCodes = new Set(skipped.map(({ code }) => code));
   const usable = fitting.filter(({ code }) => !skippedCodes.has(code));
   const findings = [...findInServices(usable, cluster), ...findInCluster(usable, cluster, scope)];
-  return { services: services.length, findings: inOrder(findings, checks), skipped };
+  return {
+    services: services.length,
+    findings: inOrder(withoutRepeats(findings), checks),
+    skipped,
+  };
 }
 
 function servicesOf(
@@ -123,7 +135,7 @@ function findInCluster(
 
 function finding(check: Check, about: ObjectName, symptom: Symptom): Finding {
   const { code, title } = check;
-  const { message, evidence, severity = check.severity, fix } = symptom;
+  const { message, evidence, severity = check.severity, fix, source } = symptom;
   const command = fix?.command ?? (fix?.patch === undefined ? undefined : patchCommand(fix.patch));
   return {
     code,
@@ -132,10 +144,22 @@ function finding(check: Check, about: ObjectName, symptom: Symptom): Finding {
     about,
     message,
     evidence,
+    ...(source === undefined ? {} : { source }),
     ...(fix === undefined
       ? {}
       : { fix: { ...fix, ...(command === undefined ? {} : { command }) } }),
   };
+}
+
+/** What is said of several pods or fields in the same words. */
+export function withoutRepeats(findings: readonly Finding[]): readonly Finding[] {
+  const seen = new Set<string>();
+  return findings.filter(({ code, about, message }) => {
+    const key = `${code} ${objectId(about)} ${message}`;
+    if (seen.has(key)) return false;
+    seen.add(key);
+    return true;
+  });
 }
 
 const rankOf = (severity: Severity): number => severities.indexOf(severity);

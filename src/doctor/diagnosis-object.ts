@@ -17,12 +17,15 @@ export type DiagnosisObject = {
   };
   readonly findings: readonly Finding[];
   readonly skippedChecks: readonly SkippedCheck[];
+  /** Of manifests only. */
+  readonly ignoredKinds?: readonly string[];
   readonly unread: readonly Unread[];
 };
 
 export function diagnosisObject(
   { services, findings, skipped }: Diagnosis,
   { revision, unread }: Snapshot,
+  ignoredKinds?: readonly string[],
 ): DiagnosisObject {
   return {
     apiVersion: 'fairlead.dev/v1',
@@ -31,6 +34,7 @@ export function diagnosisObject(
     summary: { services, ...countSeverities(findings) },
     findings,
     skippedChecks: skipped,
+    ...(ignoredKinds === undefined ? {} : { ignoredKinds }),
     unread,
   };
 }

@@ -7,3 +7,8 @@ const folder = new URL('../../../docs/doctor/', import.meta.url);
 export async function readPage(code: string): Promise<string> {
   return await readFile(new URL(`${code}.md`, folder), 'utf8');
 }
+
+export async function readPages(codes: Iterable<string>): Promise<ReadonlyMap<string, string>> {
+  const pages = [...new Set(codes)].map(async (code) => [code, await readPage(code)] as const);
+  return new Map(await Promise.all(pages));
+}

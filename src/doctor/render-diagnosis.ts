@@ -1,5 +1,6 @@
 // A diagnosis as text for people: the findings of each object together, at most a screen of them unless more is wanted.
-import type { Finding, Severity } from './check.ts';
+import { printable } from '../meta/printable.ts';
+import type { Finding, Severity, SourceLine } from './check.ts';
 import type { Diagnosis } from './diagnose.ts';
 import { countText, objectId, objectText } from './object-names.ts';
 
@@ -51,7 +52,7 @@ const countFindings = (groups: readonly Group[]): number =>
 function blockOf(group: Group, options: RenderOptions): readonly string[] {
   const { paint } = options;
   return [
-    paint.bold(objectText(group[0].about)),
+    `${paint.bold(printable(objectText(group[0].about)))}${sourceText(group[0].source, paint)}`,
     ...group.flatMap((finding) => findingLines(finding, options)),
   ];
 }
@@ -59,14 +60,27 @@ function blockOf(group: Group, options: RenderOptions): readonly string[] {
 function findingLines(finding: Finding, { paint, isVerbose }: RenderOptions): readonly string[] {
   const { code, severity, message, evidence, fix } = finding;
   const proof = evidence.map(
-    ({ object, field, value }) => `      ${objectText(object)} ${field}: ${oneLine(value)}`,
+    ({ object, field, value }) =>
+      `      ${printable(`${objectText(object)} ${field}`)}: ${oneLine(value)}`,
   );
   return [
     `  ${coloured(severity, paint)} ${code}  ${oneLine(message)}`,
     ...(isVerbose ? proof.map(paint.dim) : []),
-    ...(fix === undefined ? [] : [`    fix: ${fix.sentence}`]),
-    ...(fix?.command === undefined ? [] : [`      ${paint.cyan(fix.command)}`]),
+    ...(fix === undefined ? [] : [`    fix: ${printable(fix.sentence)}`]),
+    ...changeLines(finding, paint),
   ];
+}
+
+/** The command, or what to change in the file. */
+function changeLines({ fix, source }: Finding, paint: RenderOptions['paint']): readonly string[] {
+  if (fix?.command !== undefined) return [`      ${paint.cyan(printable(fix.command))}`];
+  if (fix?.patch === undefined || source === undefined) return [];
+  const { target, body } = fix.patch;
+  return [`      ${paint.cyan(printable(`${objectText(target)}: ${JSON.stringify(body)}`))}`];
+}
+
+function sourceText(source: SourceLine | undefined, paint: RenderOptions['paint']): string {
+  return source === undefined ? '' : paint.dim(` (${printable(`${source.file}:${source.line}`)})`);
 }
 
 function coloured(severity: Severity, paint: RenderOptions['paint']): string {
@@ -80,10 +94,8 @@ function coloured(severity: Severity, paint: RenderOptions['paint']): string {
   }
 }
 
-/** Messages of programs in pods may have any characters: none of them may move the cursor or begin a line. */
-function oneLine(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ').trimEnd();
-}
+/** Messages of programs in pods may have any characters, and end with a new line. */
+const oneLine = (text: string): string => printable(text.replaceAll(/\s+/g, ' ').trimEnd());
 
 /** The first block is shown whatever its size. */
 function countFitting(blocks: readonly (readonly string[])[], options: RenderOptions): number {

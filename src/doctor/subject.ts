@@ -2,18 +2,24 @@
 
 import { isReady, isServing, isTerminating } from '../kinds/endpoint-slice/conditions.ts';
 import type { EndpointSlice, Endpoint as SliceEndpoint } from '../kinds/endpoint-slice/types.ts';
+import type { Propagation } from '../kinds/part/propagation.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import { hasClusterIP, hasSelectedPods } from '../kinds/service/backends.ts';
 import type { Service } from '../kinds/service/types.ts';
 import type { ClusterSettings } from '../snapshot/cluster-settings.ts';
 import type { SnapshotIndex } from '../snapshot/index-snapshot.ts';
 import { type LabelSet, labelSetsIn } from './label-sets.ts';
+import type { ManifestFacts } from './manifest-facts.ts';
 
 export type Cluster = {
   readonly index: SnapshotIndex;
   readonly settings: ClusterSettings;
   /** False for manifests: there are no events, and nothing has a status of its own. */
   readonly isLive: boolean;
+  /** How far the newest change has come, where the parts of the cluster say so. */
+  readonly propagation?: Propagation;
+  /** Of manifests only. */
+  readonly manifests?: ManifestFacts;
   readonly nowMs: number;
   /** The Services in question; checks may compare them with all others. */
   readonly services: readonly Service[];

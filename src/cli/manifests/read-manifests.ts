@@ -50,7 +50,7 @@ async function sourcesOf(path: string, cwd: string): Promise<readonly string[]> 
 }
 
 /** Throws file errors with kubectl's messages. */
-async function explainFileError<T>(
+export async function explainFileError<T>(
   work: Promise<T>,
   text: (why: string, code: string) => string,
 ): Promise<T> {

@@ -11,9 +11,10 @@ export const endpointIsClusterIP: ServiceCheck = {
   title: 'An endpoint is the cluster IP of a Service',
   scope: 'service',
   needs: ['services', 'endpointSlices'],
-  find({ service, index, hasSelector, endpoints }) {
+  find({ service, index, cluster, hasSelector, endpoints }) {
     if (hasSelector) return [];
-    const ranges = serviceRanges(index);
+    // Of manifests the ranges are made up.
+    const ranges = cluster.isLive ? serviceRanges(index) : [];
     const ownerOf = ({ address }: SubjectEndpoint): string | undefined => {
       const other = index
         .servicesAt(address)

@@ -21,7 +21,8 @@ export const externalPolicyLocal: ServiceCheck = {
         ({ hasEndpoints, localEndpoints }) => hasEndpoints && localEndpoints.length === 0,
       ),
     );
-    if (empty.length === 0) return [];
+    // Where the pods will be, manifests without nodes do not say.
+    if (empty.length === 0 || subject.cluster.manifests?.hasMadeUpNodes === true) return [];
     const target = objectName(service);
     // Load balancers learn by the health check which nodes have endpoints.
     const isAvoided = type === 'LoadBalancer' && (healthCheckNodePort ?? 0) > 0;

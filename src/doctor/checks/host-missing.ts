@@ -1,8 +1,10 @@
 import type { ClusterCheck } from '../check.ts';
-import { serviceNamed } from '../cluster-names.ts';
+import { type NamedService, serviceNamed } from '../cluster-names.ts';
 import { similarWord } from '../edit-distance.ts';
+import { isRefused, mayHaveOtherPods } from '../manifest-facts.ts';
 import { namedHosts } from '../named-hosts.ts';
 import { objectName } from '../object-names.ts';
+import type { Cluster } from '../subject.ts';
 
 export const hostMissing: ClusterCheck = {
   code: 'FL0508',
@@ -16,14 +18,14 @@ export const hostMissing: ClusterCheck = {
       const { namespace = '' } = pod.metadata;
       const named = serviceNamed(cluster, host, namespace);
       if (named === undefined || named.service !== undefined) return [];
-      const isQualified = host.includes('.');
       const names = index
         .servicesIn(named.namespace)
         .flatMap(({ metadata }) => metadata.name ?? []);
       const similar = similarWord(named.name, names);
-      // A single label may be a host of another network; so may NAME.NAMESPACE be a domain.
+      // A name without the domain of the cluster may be a host of another network.
       const isCertain = host.endsWith('.svc') || host.endsWith(`.${cluster.settings.domain.value}`);
-      if (!isCertain && (similar === undefined || !isQualified)) return [];
+      if (similar === undefined && !isCertain) return [];
+      if (!isExpected(cluster, named, similar)) return [];
       const hint = similar === undefined ? '' : `; there is "${similar}"`;
       return [
         {
@@ -41,3 +43,14 @@ export const hostMissing: ClusterCheck = {
     });
   },
 };
+
+/** Manifests rarely have all Services that their pods use, and operators make some. */
+function isExpected(
+  { manifests }: Cluster,
+  { namespace, name }: NamedService,
+  similar: string | undefined,
+): boolean {
+  if (manifests === undefined) return true;
+  const isMissing = similar !== undefined && !mayHaveOtherPods(manifests, namespace);
+  return isMissing && !isRefused(manifests, { kind: 'Service', namespace, name });
+}

@@ -1,6 +1,7 @@
 import type { ClusterCheck, ClusterSymptom } from '../check.ts';
 import { similarWord } from '../edit-distance.ts';
 import { type IngressUse, ingressUses } from '../ingress-uses.ts';
+import { isRefused } from '../manifest-facts.ts';
 import { objectName } from '../object-names.ts';
 import type { Cluster } from '../subject.ts';
 
@@ -13,9 +14,17 @@ export const ingressBackendMissing: ClusterCheck = {
   find(cluster) {
     return ingressUses(cluster)
       .filter(({ namespace, service }) => cluster.index.service(namespace, service) === undefined)
+      .filter((use) => isExpected(cluster, use))
       .map((use) => symptom(cluster, use));
   },
 };
+
+/** Not of manifests without any Service of that namespace: they stand elsewhere. */
+function isExpected({ manifests, index }: Cluster, { namespace, service }: IngressUse): boolean {
+  if (manifests === undefined) return true;
+  const isThere = isRefused(manifests, { kind: 'Service', namespace, name: service });
+  return !isThere && index.servicesIn(namespace).length > 0;
+}
 
 function symptom({ index }: Cluster, use: IngressUse): ClusterSymptom {
   const { ingress, namespace, service, field } = use;

@@ -1,7 +1,9 @@
-import type { ServiceCheck } from '../check.ts';
+import type { Service } from '../../kinds/service/types.ts';
+import type { ServiceCheck, Symptom } from '../check.ts';
 import { clientNodes } from '../nodes.ts';
 import { countText, listText, objectName } from '../object-names.ts';
 import { portsSeenBy } from '../port-endpoints.ts';
+import { workloadOf } from '../workloads.ts';
 
 export const internalPolicyLocal: ServiceCheck = {
   code: 'FL0401',
@@ -19,11 +21,12 @@ export const internalPolicyLocal: ServiceCheck = {
         ({ hasEndpoints, localEndpoints }) => hasEndpoints && localEndpoints.length === 0,
       ),
     );
-    if (withoutLocal.length === 0) return [];
     const target = objectName(service);
-    const isByDaemonSet = subject
-      .pods()
-      .some(({ metadata }) => metadata.ownerReferences?.some(({ kind }) => kind === 'DaemonSet'));
+    const isByDaemonSet = subject.pods().some((pod) => workloadOf(pod).kind === 'DaemonSet');
+    if (subject.cluster.manifests?.hasMadeUpNodes === true) {
+      return isByDaemonSet || !subject.hasSelector ? [] : [onAnyNodes(service)];
+    }
+    if (withoutLocal.length === 0) return [];
     return [
       {
         // A DaemonSet that leaves nodes out does so on purpose.
@@ -45,3 +48,18 @@ export const internalPolicyLocal: ServiceCheck = {
     ];
   },
 };
+
+/** Of manifests that say nothing of nodes: only a DaemonSet has a pod on each. */
+function onAnyNodes(service: Service): Symptom {
+  const target = objectName(service);
+  return {
+    severity: 'warning',
+    message:
+      'internalTrafficPolicy is Local, and the pods are not those of a DaemonSet: connections from nodes without one of them are dropped',
+    evidence: [{ object: target, field: 'spec.internalTrafficPolicy', value: 'Local' }],
+    fix: {
+      sentence: 'Let every node use all endpoints, or run a pod on each node',
+      patch: { target, type: 'merge', body: { spec: { internalTrafficPolicy: 'Cluster' } } },
+    },
+  };
+}

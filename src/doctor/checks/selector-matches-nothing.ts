@@ -1,8 +1,10 @@
 import type { ServiceCheck } from '../check.ts';
 import type { LabelSet } from '../label-sets.ts';
+import { mayHaveOtherPods } from '../manifest-facts.ts';
 import { countText, objectName } from '../object-names.ts';
 import { selectorText } from '../selector-text.ts';
 import type { ServiceSubject } from '../subject.ts';
+import { workloadOf } from '../workloads.ts';
 
 export const selectorMatchesNothing: ServiceCheck = {
   code: 'FL0102',
@@ -19,8 +21,12 @@ export const selectorMatchesNothing: ServiceCheck = {
       .filter(({ labels }) => index.selecting(namespace, labels).length === 0);
     const object = objectName(service);
     const [only] = unselected;
-    // Manifests rarely have everything: the pods may be in other files.
-    const isKnown = cluster.isLive || unselected.length > 0;
+    const { manifests } = cluster;
+    // Manifests rarely have everything: the pods may be in other files, or made by an operator. Pods of Jobs are no sign of it.
+    const isKnown =
+      manifests === undefined ||
+      (unselected.some(({ pod }) => workloadOf(pod).kind !== 'Job') &&
+        !mayHaveOtherPods(manifests, namespace));
     return [
       {
         message: `The selector matches no pod: none in namespace ${namespace} has ${selectorText(service)}${alternatives(subject, unselected)}`,
