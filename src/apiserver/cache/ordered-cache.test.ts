@@ -75,3 +75,21 @@ test('a list that was handed out stays as it was', () => {
     ['/r/a'],
   );
 });
+
+test('list() merges the runs of many thousand objects that come and go', () => {
+  const cache = createOrderedCache();
+  const present = new Set<string>();
+  for (let step = 0; step < 30_000; step += 1) {
+    // A permutation of the numbers below the prime.
+    const key = `/r/${(step * 7919) % 50_021}`;
+    cache.put(entry(key));
+    present.add(key);
+    if (step % 3 === 0) {
+      const gone = `/r/${((step >> 1) * 7919) % 50_021}`;
+      cache.drop(gone);
+      present.delete(gone);
+    }
+    if (step % 11_000 === 10_999) assert.deepEqual(keys(cache), [...present].sort());
+  }
+  assert.deepEqual(keys(cache), [...present].sort());
+});

@@ -1,5 +1,5 @@
 // The objects of one resource by key, and in key order for lists. Writes do not keep the order: an insert into
-// a sorted array costs its length, so new keys are sorted in by the next list.
+// a sorted array costs its length, so new keys wait in short sorted runs, which the next list merges.
 import type { Cached } from './resource-cache.ts';
 
 export type OrderedCache = {
@@ -19,20 +19,32 @@ const maxUnsorted = 4096;
 
 export function createOrderedCache(): OrderedCache {
   const slots = new Map<string, Slot>();
-  let sorted: Slot[] = [];
+  /** Each is more than twice as long as the next, so that a key is merged a few times at most. */
+  let runs: Slot[][] = [];
   let added: Slot[] = [];
   let hasEmpty = false;
 
+  function sortAdded(): void {
+    let run = added.sort(byKey);
+    added = [];
+    for (let last = runs.at(-1); last !== undefined; last = runs.at(-1)) {
+      if (last.length > 2 * run.length) break;
+      runs.pop();
+      run = merged(last, run);
+    }
+    runs.push(run);
+  }
+
   function inOrder(): readonly Slot[] {
     if (hasEmpty) {
-      sorted = sorted.filter(isFilled);
+      runs = runs.map((run) => run.filter(isFilled));
       added = added.filter(isFilled);
       hasEmpty = false;
     }
-    if (added.length > 0) {
-      sorted = merged(sorted, added.sort(byKey));
-      added = [];
-    }
+    if (added.length > 0) sortAdded();
+    // The shortest first.
+    const sorted = runs.reduceRight((all, run) => merged(run, all), []);
+    runs = [sorted];
     return sorted;
   }
 
@@ -57,7 +69,7 @@ export function createOrderedCache(): OrderedCache {
       const fresh = { key: entry.key, entry };
       slots.set(entry.key, fresh);
       added.push(fresh);
-      if (added.length >= maxUnsorted) inOrder();
+      if (added.length >= maxUnsorted) sortAdded();
     },
     drop(key) {
       const slot = slots.get(key);
@@ -73,21 +85,23 @@ const isFilled = ({ entry }: Slot): boolean => entry !== undefined;
 
 const byKey = (a: Slot, b: Slot): number => (a.key < b.key ? -1 : 1);
 
-/** Of two sorted lists without a common key. */
-function merged(a: readonly Slot[], b: readonly Slot[]): Slot[] {
-  const first = b[0];
-  const last = a.at(-1);
-  if (first === undefined || last === undefined || last.key < first.key) return [...a, ...b];
+/** Of two sorted lists; without the slots that are empty by now, so that they do not wait for a list that may never come. */
+function merged(a: Slot[], b: Slot[]): Slot[] {
+  if (b.length === 0) return a;
+  if (a.length === 0) return b;
   const all: Slot[] = [];
   let next = 0;
   for (const slot of a) {
     for (let other = b[next]; other !== undefined && other.key < slot.key; other = b[next]) {
-      all.push(other);
+      if (isFilled(other)) all.push(other);
       next += 1;
     }
-    all.push(slot);
+    if (isFilled(slot)) all.push(slot);
   }
-  for (; next < b.length; next += 1) all.push(b[next] as Slot);
+  for (; next < b.length; next += 1) {
+    const slot = b[next] as Slot;
+    if (isFilled(slot)) all.push(slot);
+  }
   return all;
 }
 

@@ -12,7 +12,7 @@ export type ChangeRecord = {
   readonly type: ChangeType;
   /** Empty where it is unknown: another server wrote, or this one was restarted since. */
   readonly user: string;
-  /** Checksum of the version after the change; 0 for a delete. */
+  /** Checksum of the version after an update, to which the delta applies; otherwise 0. */
   readonly check: number;
   /** Empty for a creation. */
   readonly delta: Buffer;
@@ -64,7 +64,7 @@ export function createRecordWriter(): RecordWriter {
     add({ type, revision, current, previous }, { timeMs, user }) {
       const after = type === 'DELETED' ? nothing : current.json;
       const delta = previous === undefined ? nothing : encodeDelta(previous.json, after);
-      const check = type === 'DELETED' ? 0 : crc32(after);
+      const check = type === 'MODIFIED' ? crc32(after) : 0;
       const head: Head = [current.key, revision, timeMs, type, user, check, delta.length];
       const line = `${JSON.stringify(head)}\n`;
       reserve(line.length * bytesPerCharacter + delta.length);
@@ -85,8 +85,9 @@ export function versionBefore(
   after: Buffer | undefined,
 ): Buffer | undefined | 'broken' {
   if (type === 'DELETED') return applyDelta(delta, nothing);
-  if (after === undefined || crc32(after) !== check) return 'broken';
-  return type === 'ADDED' ? undefined : applyDelta(delta, after);
+  if (after === undefined) return 'broken';
+  if (type === 'ADDED') return undefined;
+  return crc32(after) === check ? applyDelta(delta, after) : 'broken';
 }
 
 export function decodeRecords(bytes: Buffer): readonly ChangeRecord[] {

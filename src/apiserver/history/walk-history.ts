@@ -106,7 +106,7 @@ export async function revisionAt(history: History, timeMs: number): Promise<numb
   const { frames, recent, since } = history.state();
   const isBefore = (record: ChangeRecord): boolean => record.timeMs <= timeMs;
   const newestOf = (records: readonly ChangeRecord[]): number =>
-    Math.max(0, ...records.filter(isBefore).map(({ revision }) => revision));
+    records.reduce((newest, one) => (isBefore(one) ? Math.max(newest, one.revision) : newest), 0);
   const inMemory = Math.max(0, ...[...recent.values()].map(newestOf));
   if (inMemory > 0) return inMemory;
   for (const frame of [...frames].reverse()) {

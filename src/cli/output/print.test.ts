@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { DiscoveredResource } from '../../client/discovery.ts';
-import { objectText, type ServerTable } from './print.ts';
+import { alignColumns, objectText, type ServerTable } from './print.ts';
 import { createTableOutput, type TableOutputOptions } from './table-output.ts';
 
 const service: DiscoveredResource = {
@@ -170,4 +170,11 @@ b:
 empty: {}
 `,
   );
+});
+
+test('alignColumns() takes more lines than a call takes arguments', () => {
+  const lines = Array.from({ length: 200_000 }, (_none, at) => [`pod-${at}`, 'Running']);
+  const { text, widths } = alignColumns(lines);
+  assert.deepEqual(widths, ['pod-199999'.length, 'Running'.length]);
+  assert.equal(text.split('\n', 1)[0], 'pod-0        Running');
 });

@@ -80,10 +80,12 @@ export function alignColumns(
   lines: readonly (readonly string[])[],
   atLeast: readonly number[] = [],
 ): { readonly text: string; readonly widths: readonly number[] } {
-  const count = Math.max(0, ...lines.map((line) => line.length));
-  const widths = Array.from({ length: count }, (_none, i) =>
-    Math.max(atLeast[i] ?? 0, ...lines.map((line) => (line[i] ?? '').length)),
-  );
+  const widths: number[] = [];
+  // Lines are not spread into arguments: a hundred thousand are too many for one call.
+  for (const line of lines) {
+    for (const [i, cell] of line.entries())
+      widths[i] = Math.max(widths[i] ?? atLeast[i] ?? 0, cell.length);
+  }
   const text = lines
     .map((line) =>
       line
