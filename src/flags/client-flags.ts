@@ -29,6 +29,8 @@ export type ClientFlags = {
 export type ConnectOptions = {
   /** Whether kubectl's own kubeconfig is used when there is no other: for commands that only read. */
   readonly mayUseHome?: boolean;
+  /** Does not print warnings of the server: for commands that read deprecated kinds on purpose. */
+  readonly hidesWarnings?: boolean;
 };
 
 export type Session = {
@@ -76,6 +78,7 @@ export async function withSession<T>(
     transport,
     userAgent: `fairlead/${packageVersion}`,
     warn(text: string): void {
+      if (options.hidesWarnings === true) return;
       if (!warned.has(text)) world.writeError(`Warning: ${text}\n`);
       warned.add(text);
     },

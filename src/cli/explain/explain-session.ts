@@ -20,7 +20,7 @@ export async function withExplainSession<T>(
   act: (session: Session) => Promise<T>,
 ): Promise<T> {
   try {
-    return await withSession(flags, world, act, { mayUseHome: true });
+    return await withSession(flags, world, act, { mayUseHome: true, hidesWarnings: true });
   } catch (error) {
     if (error instanceof HistoryUnavailable)
       throw new FailedError(error.message, { exitCode: unanswered, cause: error });

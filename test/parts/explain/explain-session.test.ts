@@ -38,6 +38,22 @@ test('readSessionSnapshot() reads what the session may read', limit, async (t) =
   );
 });
 
+test(
+  'readSessionSnapshot() prints no warning of kinds that are read on purpose',
+  limit,
+  async (t) => {
+    const server = await startMemoryServer();
+    t.after(server.stop);
+    const kubeconfig = kubeconfigAt(t, server.server.address.port);
+    const errors: string[] = [];
+    const world = { ...silentWorld, writeError: (text: string) => void errors.push(text) };
+    await withExplainSession({ kubeconfig }, world, (session) =>
+      readSessionSnapshot(session, world, { kinds: ['endpoints'] }),
+    );
+    assert.deepEqual(errors, []);
+  },
+);
+
 test('withExplainSession() ends with 2 when the server is not there', limit, async (t) => {
   const port = await freePort();
   await assert.rejects(
