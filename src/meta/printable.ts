@@ -16,6 +16,19 @@ export function printableLines(text: string): string {
   );
 }
 
+/** Whether a terminal shows the lines as they are. */
+export const isPrintable = (text: string): boolean =>
+  text.replaceAll(/[\n\t]/g, '').search(unprintable) < 0;
+
+/** In the notation that strings of JSON and of YAML in double quotes share; for text that has such characters nowhere else. */
+export function escapedForJson(text: string): string {
+  return text.replaceAll(unprintable, (character) =>
+    character === '\n' || character === '\t'
+      ? character
+      : `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 const names: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
 
 function written(character: string): string {

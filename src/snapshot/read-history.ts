@@ -25,6 +25,8 @@ export type HistoryScope = {
   /** Absent: all objects. */
   readonly name?: string;
   readonly labelSelector?: string;
+  /** Applied to each object as it arrives: what is not needed is not held in memory. */
+  readonly transform?: (object: KubeObject) => KubeObject;
   readonly signal?: AbortSignal;
 };
 
@@ -74,6 +76,7 @@ export async function readPastObjects(
   moment: PastMoment,
 ): Promise<PastObjects> {
   const items: KubeObject[] = [];
+  const { transform = unchanged } = scope;
   let at: Readonly<Record<string, string>> =
     'revision' in moment
       ? { revision: moment.revision }
@@ -81,7 +84,7 @@ export async function readPastObjects(
   let next: string | undefined;
   for (;;) {
     const page = (await read(caller, scope, { ...at, ...continuing(next) })) as PastPage;
-    items.push(...page.items);
+    for (const item of page.items) items.push(transform(item));
     const revision = page.metadata.resourceVersion ?? '';
     next = page.metadata.continue;
     if (next === undefined) return { items, revision, since: startOf(page) };
@@ -89,28 +92,40 @@ export async function readPastObjects(
   }
 }
 
+const unchanged = (object: KubeObject): KubeObject => object;
+
 export type ObjectChanges = {
   /** Oldest first. */
   readonly changes: readonly ObjectChange[];
   readonly since: HistoryStart;
+  /** There were more changes than were to be read: the oldest ones are left out. */
+  readonly isCut: boolean;
 };
+
+export type ChangeRange = { readonly sinceMs: number; readonly maxChanges?: number };
 
 /** Throws as `readPastObjects`. */
 export async function readChanges(
   caller: ApiCaller,
   scope: HistoryScope,
-  sinceMs: number,
+  { sinceMs, maxChanges = Number.POSITIVE_INFINITY }: ChangeRange,
 ): Promise<ObjectChanges> {
   const changes: ObjectChange[] = [];
+  const { transform = unchanged } = scope;
   const sinceTime = new Date(sinceMs).toISOString();
   let next: string | undefined;
   for (;;) {
     const query = { sinceTime, limit: pageSize, ...continuing(next) };
     const page = (await read(caller, scope, query)) as ChangePage;
-    for (const { resourceVersion, time, ...change } of page.items)
-      changes.push({ ...change, revision: resourceVersion, timeMs: parseTime(time) ?? 0 });
+    for (const { resourceVersion, time, object, ...change } of page.items)
+      changes.push({
+        ...{ ...change, object: transform(object) },
+        ...{ revision: resourceVersion, timeMs: parseTime(time) ?? 0 },
+      });
     next = page.metadata.continue;
-    if (next === undefined) return { changes: changes.reverse(), since: startOf(page) };
+    const isCut = next !== undefined && changes.length >= maxChanges;
+    if (next === undefined || isCut)
+      return { changes: changes.reverse(), since: startOf(page), isCut };
   }
 }
 
@@ -156,7 +171,8 @@ async function read(
   query: Readonly<Record<string, string>>,
 ): Promise<unknown> {
   const { plural, namespaced } = snapshotKinds[kind];
-  const within = namespaced && namespace !== undefined ? `/namespaces/${namespace}` : '';
+  const within =
+    namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : '';
   const object = name === undefined ? '' : `/${encodeURIComponent(name)}`;
   const parameters = new URLSearchParams({
     ...query,

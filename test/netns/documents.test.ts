@@ -54,6 +54,11 @@ const withNetwork: Prepared = {
     'kubectl apply -f examples/service.yaml',
     'kubectl rollout status deployment/web',
   ],
+  'docs/guides/history.md': [
+    manifest('web-deployment'),
+    'kubectl apply -f examples/service.yaml',
+    'kubectl rollout status deployment/web',
+  ],
   'docs/guides/load-balancers.md': [
     manifest('web-deployment'),
     'kubectl delete service web --ignore-not-found',
@@ -103,6 +108,8 @@ const stands: readonly (readonly [document: RegExp, from: RegExp, to: string])[]
   [/README/, /(curl (?:-d 'Hello!' )?)(?:http:\/\/)?127\.30\.128\.1(\/\S*)?$/, '$1"$(balancer)$2"'],
   [/debugging/, /10\.244\.0\.2:8080/, '$(pod_address):8080'],
   [/debugging/, /10\.96\.85\.89/, '$(kubectl get service web -o jsonpath={.spec.clusterIP})'],
+  // The Service may be younger here.
+  [/history/, /--at 5s/, '--at 0s'],
   // These are on the node, where the document says to look.
   [/debugging/, /^(curl 127.*|nft .*)$/, 'fairlead shell -- sh -c "$1"'],
   [/joining/, /delete abcdef/, 'delete "$(fairlead token list | tail -n 1 | cut -c 1-6)"'],

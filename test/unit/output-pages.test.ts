@@ -19,6 +19,7 @@ const rows: readonly PageRow[] = [
     file: 'src/doctor/diagnosis-object.ts',
     type: 'DiagnosisObject',
   },
+  { page: 'output-history.md', file: 'src/history/history.ts', type: 'HistoryOutput' },
 ];
 
 const folder = 'docs/reference';

@@ -52,6 +52,11 @@ export const allCommands: readonly ListedCommand[] = [
     summary: 'Finds out why Services do not work',
     load: async () => (await import('./doctor.ts')).doctor,
   },
+  {
+    name: 'history',
+    summary: 'Shows what a Service was, and who changed it',
+    load: async () => (await import('./history.ts')).history,
+  },
   { name: 'apiserver', summary: 'Runs the API server alone', load: async () => apiserver },
   { name: 'controllers', summary: 'Runs the controllers alone', load: async () => controllers },
   {

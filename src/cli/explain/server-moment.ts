@@ -17,7 +17,7 @@ export function checkMoment(
   if ('error' in parsed && !parsed.isFuture) throw new UsageError(`${flag}: ${parsed.error}`);
 }
 
-function momentOn(flag: string, text: string, nowMs: number): number {
+export function momentOn(flag: string, text: string, nowMs: number): number {
   const parsed = parseMoment(text, nowMs);
   if ('error' in parsed) throw new UsageError(`${flag}: ${parsed.error}`);
   return parsed.ms;

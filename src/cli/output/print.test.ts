@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { parse } from 'yaml';
 import type { DiscoveredResource } from '../../client/discovery.ts';
 import { alignColumns, objectText, type ServerTable } from './print.ts';
 import { createTableOutput, type TableOutputOptions } from './table-output.ts';
@@ -155,6 +156,15 @@ test('objectText() writes JSON as kubectl does', () => {
 `,
   );
 });
+
+for (const format of ['json', 'yaml'] as const) {
+  test(`objectText() escapes in ${format} what a terminal would obey, and programs read the same`, () => {
+    const hostile = { a: '\u001b[2J\u009b\u202e', b: 'lines\n\tand tabs\n', c: ['\u007f\r\n'] };
+    const text = objectText(hostile, format);
+    assert.doesNotMatch(text, /[^\P{Cc}\n\t]|\p{Bidi_Control}/u);
+    assert.deepEqual(parse(text), hostile);
+  });
+}
 
 test('objectText() writes YAML as kubectl does', () => {
   assert.equal(

@@ -1,6 +1,7 @@
 // Formats output: tables in columns, objects as JSON or YAML. Pure.
-import { stringify } from 'yaml';
+import { Document, type Scalar, visit } from 'yaml';
 import type { KubeObject } from '../../meta/object.ts';
+import { escapedForJson, isPrintable } from '../../meta/printable.ts';
 
 /** The parts of the server's Table that are printed. */
 export type ServerTable = {
@@ -102,15 +103,21 @@ export function alignColumns(
 
 export type ObjectFormat = 'json' | 'yaml';
 
+/** What a terminal would obey is escaped: programs read the same. */
 export function objectText(value: unknown, format: ObjectFormat): string {
   const tidy = sortedKeys(value);
-  if (format === 'json') return `${JSON.stringify(tidy, undefined, 4)}\n`;
-  return stringify(tidy, {
-    version: '1.1',
-    indentSeq: false,
-    lineWidth: 0,
-    aliasDuplicateObjects: false,
-  });
+  const json = `${JSON.stringify(tidy, undefined, 4)}\n`;
+  if (format === 'json') return escapedForJson(json);
+  const document = new Document(tidy, { version: '1.1', aliasDuplicateObjects: false });
+  // The lower control characters are escaped by both formats.
+  if (!isPrintable(json)) visit(document, { Scalar: (_key, scalar) => quoteUnprintable(scalar) });
+  return escapedForJson(document.toString({ indentSeq: false, lineWidth: 0 }));
+}
+
+/** Other forms of YAML have no escapes. */
+function quoteUnprintable(scalar: Scalar): void {
+  const { value } = scalar;
+  if (typeof value === 'string' && !isPrintable(value)) scalar.type = 'QUOTE_DOUBLE';
 }
 
 /** Several objects as a List, as kubectl prints them. */

@@ -112,7 +112,7 @@ test(
     assert.deepEqual(past.present, ['namespaces']);
     assert.equal(past.revision, await findRevision(caller, timeMs));
     const web = { kind: 'services', namespace: 'default' } as const;
-    const { changes } = await readChanges(caller, web, timeMs);
+    const { changes } = await readChanges(caller, web, { sinceMs: timeMs });
     assert.deepEqual(
       changes.map(({ type }) => type),
       ['Created', 'Deleted'],
