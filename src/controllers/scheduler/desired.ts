@@ -81,10 +81,24 @@ const scores: readonly { readonly weight: number; readonly score: Score }[] = [
   { weight: 1, score: freeShare },
 ];
 
+/** By list of pods: a node is looked at for many pods before its own change. */
+const knownPeers = new WeakMap<readonly Pod[], ReadonlyMap<string, number>>();
+
+function peersByOwner(pods: readonly Pod[]): ReadonlyMap<string, number> {
+  const known = knownPeers.get(pods);
+  if (known !== undefined) return known;
+  const counts = new Map<string, number>();
+  for (const pod of pods) {
+    const owner = controllerOf(pod)?.uid;
+    if (owner !== undefined) counts.set(owner, (counts.get(owner) ?? 0) + 1);
+  }
+  knownPeers.set(pods, counts);
+  return counts;
+}
+
 function countPeers(pod: Pod, others: readonly Pod[]): number {
   const owner = controllerOf(pod)?.uid;
-  if (owner === undefined) return 0;
-  return others.filter((other) => controllerOf(other)?.uid === owner).length;
+  return owner === undefined ? 0 : (peersByOwner(others).get(owner) ?? 0);
 }
 
 /** Ties go to the node with fewer pods, then to the first name, so that results are deterministic. */
