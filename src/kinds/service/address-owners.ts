@@ -58,15 +58,13 @@ export function createOwnerLookup(
   owners: AddressOwners,
   endpointOwner: (ip: string) => string | undefined,
 ): OwnerLookup {
-  const serviceRanges = parsed(owners.serviceRanges);
-  const podRanges = parsed(owners.podRanges);
-  const nodes = new Map(owners.nodes);
   return (text) => {
     // In any spelling: stored objects keep theirs.
     const address = parseAddressSloppy(text);
     if (address === undefined) return undefined;
     // The validation of external IPs refuses link-local addresses; that of a status does not.
     if (mayBeMetadataService(address)) return 'it may be the metadata service of a cloud';
+    const { serviceRanges, podRanges, nodes } = parsedOwners(owners);
     const range = serviceRanges.find((one) => containsAddress(one.cidr, address));
     if (range !== undefined) return `it lies in the range ${range.text} of cluster IPs`;
     const ip = formatAddress(address);
@@ -82,6 +80,28 @@ export function createOwnerLookup(
 /** The key of the Service of the API servers. */
 export const apiServerKey = 'default/kubernetes';
 export const apiServerOwns = 'it is an address of the API server';
+
+type ParsedOwners = {
+  readonly serviceRanges: readonly Range[];
+  readonly podRanges: readonly Range[];
+  readonly nodes: ReadonlyMap<string, string>;
+};
+
+/** Parsed when the first Service names an address, which most do not. */
+const knownOwners = new WeakMap<AddressOwners, ParsedOwners>();
+
+function parsedOwners(owners: AddressOwners): ParsedOwners {
+  const known = knownOwners.get(owners);
+  if (known !== undefined) return known;
+  const { serviceRanges, podRanges, nodes } = owners;
+  const made = {
+    serviceRanges: parsed(serviceRanges),
+    podRanges: parsed(podRanges),
+    nodes: new Map(nodes),
+  };
+  knownOwners.set(owners, made);
+  return made;
+}
 
 type Range = { readonly text: string; readonly cidr: Cidr };
 
