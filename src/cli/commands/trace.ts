@@ -2,8 +2,6 @@
 import { Option } from 'commander';
 import { addClientFlags, type ClientFlags, type Session } from '../../flags/client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../../flags/command.ts';
-import { allModes } from '../../proxy/modes/all.ts';
-import type { Mode } from '../../proxy/modes/mode.ts';
 import { clusterSettings, type SettingFlags } from '../../snapshot/cluster-settings.ts';
 import { indexSnapshot } from '../../snapshot/index-snapshot.ts';
 import type { JudgedConnection } from '../../trace/judge-connection.ts';
@@ -15,23 +13,26 @@ import { missingRightsText, withExplainSession } from '../explain/explain-sessio
 import { withProgress } from '../explain/progress.ts';
 import { metRules } from '../explain/rule-text.ts';
 import { checkMoment, serverMoment } from '../explain/server-moment.ts';
+import {
+  addClusterFlags,
+  type ClusterFlags,
+  checkModeName,
+  loadMode,
+  settingFlags,
+} from '../explain/setting-flags.ts';
 import { paintFor } from '../output/paint.ts';
 import { objectText } from '../output/print.ts';
 
-type TraceFlags = ClientFlags & {
-  readonly from?: string;
-  readonly via?: string;
-  readonly protocol?: string;
-  readonly rules?: string | true;
-  readonly output?: 'json' | 'yaml';
-  readonly verbose?: boolean;
-  readonly clusterDomain?: string;
-  readonly clusterDns?: string;
-  readonly clusterCidr?: string;
-  readonly proxyMode?: string;
-  readonly nodeportAddresses?: string;
-  readonly at?: string;
-};
+type TraceFlags = ClientFlags &
+  ClusterFlags & {
+    readonly from?: string;
+    readonly via?: string;
+    readonly protocol?: string;
+    readonly rules?: string | true;
+    readonly output?: 'json' | 'yaml';
+    readonly verbose?: boolean;
+    readonly at?: string;
+  };
 
 export const trace: CommandDefinition = {
   configure(command, world) {
@@ -57,16 +58,10 @@ export const trace: CommandDefinition = {
       .addOption(
         new Option('-o, --output <format>', 'Format for programs').choices(['json', 'yaml']),
       )
-      .option('-v, --verbose', 'All endpoints, nodes and assumptions, and no limit on the lines')
-      .option('--cluster-domain <domain>', 'Domain of the cluster (default: that of its DNS)')
-      .option('--cluster-dns <addresses>', 'Addresses of its DNS, separated by commas')
-      .option('--cluster-cidr <ranges>', 'Ranges of its pods, separated by commas')
-      .option('--proxy-mode <mode>', 'Mode of its proxies (default: as configured, or nftables)')
-      .option(
-        '--nodeport-addresses <ranges>',
-        'Where node ports answer, as in the configuration of its proxies',
-      )
-      .action(async (target: string, flags: TraceFlags) => run(target, flags, world));
+      .option('-v, --verbose', 'All endpoints, nodes and assumptions, and no limit on the lines');
+    addClusterFlags(command).action(async (target: string, flags: TraceFlags) =>
+      run(target, flags, world),
+    );
   },
 };
 
@@ -109,8 +104,7 @@ async function explain(request: TraceRequest, { session, flags, world }: Parts):
   const snapshot = await withProgress(world, 'Reading the objects of the connection', reading);
   const index = indexSnapshot(snapshot);
   const settings = clusterSettings(index, settingFlags);
-  const mode = (await modeNamed(settings.proxyMode.value)) ?? (await modeNamed());
-  if (mode === undefined) throw new Error('Cannot trace: there is no proxy mode');
+  const mode = await loadMode(settings);
   const showRules = ({ rules, packet }: Pick<JudgedConnection, 'rules' | 'packet'>) =>
     metRules(mode, rules.state, packet);
   const found = parsed(
@@ -136,35 +130,12 @@ function modeFlag({ rules, proxyMode }: TraceFlags): string | undefined {
 }
 
 function checkMode(flags: TraceFlags): void {
-  const wanted = modeFlag(flags);
-  const names = allModes.map(({ name }) => name);
-  if (wanted === undefined || names.includes(wanted)) return;
-  const flag = typeof flags.rules === 'string' ? '--rules' : '--proxy-mode';
-  throw new UsageError(`${flag}: "${wanted}" is no mode, want one of ${names.join(', ')}`);
-}
-
-/** Without a name the first one. Other programs have modes of their own, and other names for these. */
-async function modeNamed(name: string = allModes[0]?.name ?? ''): Promise<Mode | undefined> {
-  return allModes.find((one) => one.name === name)?.load();
+  checkModeName(typeof flags.rules === 'string' ? '--rules' : '--proxy-mode', modeFlag(flags));
 }
 
 function settingsOf(flags: TraceFlags): SettingFlags {
-  const { clusterDomain, clusterDns, clusterCidr, nodeportAddresses } = flags;
-  const wanted = modeFlag(flags);
-  return {
-    ...(clusterDomain === undefined ? {} : { clusterDomain }),
-    ...(clusterDns === undefined ? {} : { clusterDns: words(clusterDns) }),
-    ...(clusterCidr === undefined ? {} : { clusterCidr: words(clusterCidr) }),
-    ...(wanted === undefined ? {} : { proxyMode: wanted }),
-    ...(nodeportAddresses === undefined ? {} : { nodePortAddresses: words(nodeportAddresses) }),
-  };
-}
-
-function words(text: string): readonly string[] {
-  return text
-    .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
+  const proxyMode = modeFlag(flags);
+  return settingFlags({ ...flags, ...(proxyMode === undefined ? {} : { proxyMode }) });
 }
 
 function parsed<T>(result: Parsed<T>): T {
