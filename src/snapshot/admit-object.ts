@@ -1,12 +1,13 @@
 // An object as the API server would store it, or its error: defaults, reservation, preparation and validation of the kind.
 import { kindName } from '../apiserver/objects/create-object.ts';
+import { preserveIdentity } from '../apiserver/objects/update-object.ts';
 import type { AnyKind } from '../kinds/definition.ts';
 import { serviceDefinition } from '../kinds/service/definition.ts';
 import type { Service } from '../kinds/service/types.ts';
 import { invalid } from '../meta/api-error.ts';
 import { type FieldError, joined } from '../meta/field-error.ts';
 import { type KubeObject, objectKey, withMetadata } from '../meta/object.ts';
-import { validateObjectMeta } from '../meta/validate-metadata.ts';
+import { validateObjectMeta, validateObjectMetaUpdate } from '../meta/validate-metadata.ts';
 import { formatTime } from '../schema/time.ts';
 import { madeUid } from './made-names.ts';
 import type { Reserver } from './reserve-addresses.ts';
@@ -54,6 +55,37 @@ export function admitStored(
   const named = withMetadata(stored, { ...metadata, uid });
   const defaulted: KubeObject = definition.defaults?.(named) ?? named;
   return definition === serviceDefinition ? reserver.reserve(defaulted as Service) : defaulted;
+}
+
+export type AdmittedUpdate = {
+  readonly before: KubeObject;
+  /** Decoded. */
+  readonly sent: KubeObject;
+};
+
+/** An update of a stored object. Throws ApiError. */
+export function admitUpdate(
+  definition: AnyKind,
+  { before, sent }: AdmittedUpdate,
+  { now, reserver }: Admission,
+): KubeObject {
+  const defaulted: KubeObject = definition.defaults?.(sent) ?? sent;
+  const wanted = preserveIdentity(before, defaulted);
+  const reserved =
+    definition === serviceDefinition
+      ? reserver.reserve(wanted as Service, before as Service)
+      : wanted;
+  const { prepareUpdate, validateUpdate } = definition.update;
+  const prepared: KubeObject =
+    prepareUpdate?.(before, reserved, { now: formatTime(now) }) ?? reserved;
+  const grows = definition.generationChanges?.(before, prepared) ?? false;
+  const generation = (before.metadata.generation ?? 0) + 1;
+  const object = grows ? withMetadata(prepared, { ...prepared.metadata, generation }) : prepared;
+  refuse(definition, object, [
+    validateObjectMetaUpdate(before.metadata, object.metadata, 'metadata'),
+    validateUpdate(before, object),
+  ]);
+  return object;
 }
 
 function refuse(

@@ -7,14 +7,19 @@ export function changedObjects<T extends KubeObject>(
   before: readonly T[],
   after: readonly T[],
 ): readonly ObjectChange<T>[] {
-  const remaining = new Map(before.map((object) => [objectKey(object.metadata), object]));
+  if (before === after) return [];
+  // Most objects are the same: keys are made for the others only.
+  const [was, is] = [new Set(before), new Set(after)];
+  const remaining = new Map(
+    before.flatMap((object) => (is.has(object) ? [] : [[objectKey(object.metadata), object]])),
+  );
   const changes: ObjectChange<T>[] = [];
   for (const object of after) {
+    if (was.has(object)) continue;
     const key = objectKey(object.metadata);
     const previous = remaining.get(key);
     remaining.delete(key);
-    if (previous === undefined) changes.push({ after: object });
-    else if (previous !== object) changes.push({ before: previous, after: object });
+    changes.push(previous === undefined ? { after: object } : { before: previous, after: object });
   }
   for (const object of remaining.values()) changes.push({ before: object });
   return changes;

@@ -24,6 +24,8 @@ export type ReadSnapshotOptions = {
   readonly kinds?: readonly SnapshotKind[];
   /** Reads objects as they were then, if their history is retained, the others as they are; absent: as they are. Throws HistoryUnavailable. */
   readonly at?: PastMoment;
+  /** Objects that are read with all their fields; absent: none. */
+  readonly keepsWhole?: (kind: SnapshotKind, object: KubeObject) => boolean;
   /** Called after each list, for progress. */
   readonly onRead?: (kind: SnapshotKind, count: number) => void;
   readonly signal?: AbortSignal;
@@ -128,7 +130,8 @@ async function readList(
   const client = resourceClient<KubeObject>(reader.caller, namesOf(kind));
   const options: ListOptions = {
     pageSize,
-    transform: (object) => trimObject(kind, object),
+    transform: (object) =>
+      reader.keepsWhole?.(kind, object) === true ? object : trimObject(kind, object),
     ...(namespace === undefined ? {} : { namespace }),
     ...(kind === 'events' ? { fieldSelector: 'type=Warning' } : {}),
     ...(reader.signal === undefined ? {} : { signal: reader.signal }),

@@ -28,6 +28,8 @@ export type SchedulingOptions = {
   readonly namespaces: readonly Namespace[];
   /** Indexed by podValues. */
   readonly pods: ObjectTable<Pod>;
+  /** Pods that were there before: new ones get other addresses. */
+  readonly earlier: readonly Pod[];
   /** Nodes that are made up take every pod. */
   readonly fitsAnywhere: boolean;
   /** Whether pods like this one have become ready so far. */
@@ -38,9 +40,9 @@ export type SchedulingOptions = {
 export type SchedulePod = (pod: Pod) => void;
 
 export function createScheduling(options: SchedulingOptions): SchedulePod {
-  const { now, nodes, pods, expectsReady } = options;
+  const { now, nodes, pods, earlier, expectsReady } = options;
   const byName = new Map(nodes.map((node) => [node.metadata.name ?? '', node]));
-  const addresses = createPodAddresses(pods.all());
+  const addresses = createPodAddresses([...pods.all(), ...earlier]);
   const choose = createChooser(options);
   const bind = (pod: Pod): Pod => {
     if (!waitsForNode(pod)) return pod;

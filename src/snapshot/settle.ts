@@ -36,7 +36,7 @@ export class TooManyPodsError extends Error {
 export function settle(snapshot: Snapshot, options: SettleOptions): Snapshot {
   const { objects } = snapshot;
   const since = options.since?.objects ?? makeSnapshot({}).objects;
-  const tables = createTables(objects);
+  const tables = createTables(objects, since);
   removeOrphans(tables, objects, since);
   settleWorkloads(tables, { objects, since, options });
   const { deployments, replicaSets, pods, endpoints, slices, names } = tables;
@@ -54,9 +54,26 @@ export function settle(snapshot: Snapshot, options: SettleOptions): Snapshot {
   };
 }
 
+/** Only Endpoints and EndpointSlices of Services: pods and what makes them stay as they are. */
+export function settleEndpointsOnly(
+  snapshot: Snapshot,
+  { now, since }: Pick<SettleOptions, 'now' | 'since'>,
+): Snapshot {
+  const { objects } = snapshot;
+  const change = { objects, since: since?.objects ?? makeSnapshot({}).objects };
+  const endpoints = createObjectTable(objects.endpoints, () => []);
+  const slices = createObjectTable(objects.endpointSlices, sliceValues);
+  const names = createNameMaker((_kind, key) => slices.get(key) !== undefined);
+  settleServices({ now, names, endpoints, slices }, change);
+  return {
+    ...snapshot,
+    objects: { ...objects, endpoints: endpoints.all(), endpointSlices: slices.all() },
+  };
+}
+
 type Tables = ReturnType<typeof createTables>;
 
-function createTables(objects: SnapshotObjects) {
+function createTables(objects: SnapshotObjects, since: SnapshotObjects) {
   const deployments = createObjectTable(objects.deployments, () => []);
   const replicaSets = createObjectTable(objects.replicaSets, byController);
   const pods = createObjectTable(objects.pods, podValues);
@@ -67,7 +84,11 @@ function createTables(objects: SnapshotObjects) {
     Pod: pods,
     EndpointSlice: slices,
   };
-  const names = createNameMaker((kind, key) => tablesOf[kind]?.get(key) !== undefined);
+  // A name that an object had is not given again.
+  const earlier = new Set(since.pods.map(keyOf));
+  const names = createNameMaker(
+    (kind, key) => tablesOf[kind]?.get(key) !== undefined || (kind === 'Pod' && earlier.has(key)),
+  );
   return { deployments, replicaSets, pods, endpoints, slices, names };
 }
 
@@ -110,7 +131,10 @@ function settleWorkloads(tables: Tables, change: Change): void {
   const { nodes, namespaces } = objects;
   const { now, fitsAnywhere = false } = options;
   const expectsReady = readinessSoFar((options.since ?? { objects }).objects.pods);
-  const schedule = createScheduling({ now, nodes, namespaces, pods, fitsAnywhere, expectsReady });
+  const schedule = createScheduling({
+    ...{ now, nodes, namespaces, pods, fitsAnywhere, expectsReady },
+    earlier: since.pods,
+  });
   let made = 0;
   const addPod = (pod: Pod): void => {
     made += 1;

@@ -38,16 +38,27 @@ export function judgeConnection(
   const atNode = nodeAt(index, destination.address);
   const starts =
     options.source.kind === 'outside' && atNode !== undefined ? [atNode] : options.source.nodes;
+  return nodesAlike(index, starts, { services, address: destination.address }).map((nodes) =>
+    judgeFrom(index, { nodes, destination, services }, options),
+  );
+}
+
+/** In groups of those that are alike to the deciding code. */
+export function nodesAlike(
+  index: SnapshotIndex,
+  names: readonly string[],
+  grouping: Grouping,
+): readonly (readonly string[])[] {
+  const { services } = grouping;
+  const named = namedNodes(index, services);
   const classes = new Map<string, string[]>();
-  for (const name of starts) {
-    const key = classOf(index, name, { services, destination });
+  for (const name of names) {
+    const key = classOf(index, name, { ...grouping, named });
     const like = classes.get(key);
     if (like === undefined) classes.set(key, [name]);
     else like.push(name);
   }
-  return [...classes.values()].map((nodes) =>
-    judgeFrom(index, { nodes, destination, services }, options),
-  );
+  return [...classes.values()];
 }
 
 /** Services that have the address, or the port as a port of nodes. */
@@ -70,24 +81,32 @@ function servicesOf(
 
 type Grouping = {
   readonly services: readonly Service[];
-  readonly destination: Destination;
+  /** To which connections go. */
+  readonly address: string;
 };
 
-/** Nodes of one class are alike to the deciding code: in zone, in endpoints, in hints, and in what the address is to them. */
-function classOf(index: SnapshotIndex, name: string, { services, destination }: Grouping): string {
-  const isNamed = services.some(({ metadata: { namespace = '', name: service = '' } }) =>
-    index
-      .slicesOf(namespace, service)
-      .some(({ endpoints }) =>
-        (endpoints ?? []).some(
-          ({ nodeName, hints }) =>
-            nodeName === name || (hints?.forNodes ?? []).some((one) => one.name === name),
-        ),
-      ),
+/** Nodes that endpoints are on, or that hints name. */
+function namedNodes(index: SnapshotIndex, services: readonly Service[]): ReadonlySet<string> {
+  const endpoints = services
+    .flatMap(({ metadata: { namespace = '', name = '' } }) => index.slicesOf(namespace, name))
+    .flatMap((slice) => slice.endpoints ?? []);
+  return new Set(
+    endpoints.flatMap(({ nodeName, hints }) => [
+      ...(nodeName ? [nodeName] : []),
+      ...(hints?.forNodes ?? []).map(({ name }) => name),
+    ]),
   );
+}
+
+/** Nodes of one class are alike to the deciding code: in zone, in endpoints, in hints, and in what the address is to them. */
+function classOf(
+  index: SnapshotIndex,
+  name: string,
+  { named, address }: Grouping & { readonly named: ReadonlySet<string> },
+): string {
   const zone = index.node(name)?.metadata.labels?.[zoneLabel] ?? '';
-  const isOwn = isAddressOf(index, name, destination.address);
-  return JSON.stringify([zone, isNamed ? name : '', isOwn]);
+  const isOwn = isAddressOf(index, name, address);
+  return JSON.stringify([zone, named.has(name) ? name : '', isOwn]);
 }
 
 type From = {

@@ -6,7 +6,7 @@ import type { EndpointSlice } from '../kinds/endpoint-slice/types.ts';
 import type { Service } from '../kinds/service/types.ts';
 import { objectKey } from '../meta/object.ts';
 import { makeConfig } from '../proxy/config.ts';
-import { createEndpointOwners } from '../proxy/model/endpoint-owner.ts';
+import { createEndpointOwners, type EndpointOwners } from '../proxy/model/endpoint-owner.ts';
 import { type EndpointEntry, endpointsByPort } from '../proxy/model/endpoints.ts';
 import type { RefusedAddress } from '../proxy/model/own-addresses.ts';
 import { explainSelection, type Selection } from '../proxy/model/select-endpoints.ts';
@@ -52,10 +52,9 @@ export function nodeRules(
   options: RulesOptions,
 ): NodeRules {
   const view = viewOf(index, { nodeName, family }, options);
-  const endpointOwner = createEndpointOwners(() => allSlices(index)).ownerOf;
   const tracker = createStateTracker(view, {
     ...{ allowsExternalIPs: true, allowsForeignAddresses: false },
-    endpointOwner,
+    endpointOwner: ownersOf(index).ownerOf,
   });
   for (const service of services) {
     tracker.update(objectKey(service.metadata), {
@@ -97,6 +96,17 @@ function trimmedSlices(index: SnapshotIndex, { metadata }: Service): readonly Tr
   return index.slicesOf(namespace, name).filter(isWatchedSlice).map(trimOnce);
 }
 
+/** By snapshot: many nodes and Services are judged over one. */
+const owners = new WeakMap<SnapshotIndex, EndpointOwners>();
+
+function ownersOf(index: SnapshotIndex): EndpointOwners {
+  const known = owners.get(index);
+  if (known !== undefined) return known;
+  const made = createEndpointOwners(() => allSlices(index));
+  owners.set(index, made);
+  return made;
+}
+
 function allSlices({ snapshot }: SnapshotIndex): readonly TrimmedSlice[] {
   return snapshot.objects.endpointSlices.filter(isWatchedSlice).map(trimOnce);
 }
@@ -104,9 +114,32 @@ function allSlices({ snapshot }: SnapshotIndex): readonly TrimmedSlice[] {
 export const families = ['IPv4', 'IPv6'] as const satisfies readonly Family[];
 const loopback = { IPv4: '127.0.0.1', IPv6: '::1' } as const;
 
-function viewOf(
+type KnownView = { readonly view: NodeView; readonly options: RulesOptions };
+
+/** By snapshot, then by node and family: many Services are judged at one node. */
+const views = new WeakMap<SnapshotIndex, Map<string, KnownView>>();
+
+type ViewRequest = { readonly nodeName: string; readonly family: Family };
+
+function viewOf(index: SnapshotIndex, request: ViewRequest, options: RulesOptions): NodeView {
+  const all = views.get(index) ?? new Map<string, KnownView>();
+  views.set(index, all);
+  const key = `${request.family} ${request.nodeName}`;
+  const known = all.get(key);
+  const isSame =
+    known !== undefined &&
+    known.options.settings === options.settings &&
+    known.options.mode === options.mode &&
+    known.options.nodePortAddresses === options.nodePortAddresses;
+  if (isSame) return known.view;
+  const view = makeView(index, request, options);
+  all.set(key, { view, options });
+  return view;
+}
+
+function makeView(
   index: SnapshotIndex,
-  { nodeName, family }: { readonly nodeName: string; readonly family: Family },
+  { nodeName, family }: ViewRequest,
   { settings, mode, nodePortAddresses }: RulesOptions,
 ): NodeView {
   const node = index.node(nodeName);

@@ -63,6 +63,11 @@ const withNetwork: Prepared = {
     manifest('web-deployment'),
     'kubectl delete service web --ignore-not-found',
   ],
+  'docs/guides/what-if.md': [
+    manifest('web-deployment'),
+    'kubectl apply -f examples/service.yaml',
+    'kubectl rollout status deployment/web',
+  ],
   'docs/guides/encryption.md': [],
   'docs/guides/joining-nodes.md': [],
   'docs/guides/operating-the-api-server.md': ['kubectl create namespace web'],
@@ -99,6 +104,7 @@ const notRun: readonly (readonly [document: RegExp, command: RegExp, reason: str
     /^fairlead (?:cloud|announcer)/,
     elsewhere('test/netns/load-balancer.test.ts'),
   ],
+  [/what-if/, /^kubectl kustomize/, 'needs manifests of the reader'],
   [/operating/, /^fairlead apiserver/, elsewhere('test/parts/api/audit.test.ts')],
 ];
 
@@ -112,6 +118,7 @@ const stands: readonly (readonly [document: RegExp, from: RegExp, to: string])[]
   [/history/, /--at 5s/, '--at 0s'],
   // These are on the node, where the document says to look.
   [/debugging/, /^(curl 127.*|nft .*)$/, 'fairlead shell -- sh -c "$1"'],
+  [/what-if/, /node\/n[12]/, '$(kubectl get nodes -o name | head -n 1)'],
   [/joining/, /delete abcdef/, 'delete "$(fairlead token list | tail -n 1 | cut -c 1-6)"'],
 ];
 

@@ -20,6 +20,11 @@ const rows: readonly PageRow[] = [
     type: 'DiagnosisObject',
   },
   { page: 'output-history.md', file: 'src/history/history.ts', type: 'HistoryOutput' },
+  {
+    page: 'output-what-if.md',
+    file: 'src/what-if/what-if.ts',
+    type: 'WhatIf',
+  },
 ];
 
 const folder = 'docs/reference';

@@ -202,7 +202,7 @@ const ignoredFields: ReadonlySet<string> = new Set([
 const optionalFields = ['uid', 'deletionGracePeriodSeconds'] as const;
 
 /** Keeps what an update never changes, whatever the client sent. */
-function preserveIdentity(before: KubeObject, wanted: KubeObject): KubeObject {
+export function preserveIdentity(before: KubeObject, wanted: KubeObject): KubeObject {
   const metadata: Record<string, unknown> = {};
   const sent = wanted.metadata as Readonly<Record<string, unknown>>;
   for (const name in sent) {

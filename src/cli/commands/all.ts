@@ -57,6 +57,11 @@ export const allCommands: readonly ListedCommand[] = [
     summary: 'Shows what a Service was, and who changed it',
     load: async () => (await import('./history.ts')).history,
   },
+  {
+    name: 'what-if',
+    summary: 'Predicts what changes would do to Services, without making them',
+    load: async () => (await import('./what-if.ts')).whatIf,
+  },
   { name: 'apiserver', summary: 'Runs the API server alone', load: async () => apiserver },
   { name: 'controllers', summary: 'Runs the controllers alone', load: async () => controllers },
   {

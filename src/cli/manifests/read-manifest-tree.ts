@@ -44,12 +44,14 @@ export type TreeRequest = {
   readonly paths: readonly string[];
   readonly cwd: string;
   readonly limits?: TreeLimits;
+  /** That reads them, for advice. */
+  readonly command?: string;
 };
 
 /** Throws UsageError when there is nothing to look at. */
 export async function readManifestTree(request: TreeRequest): Promise<ManifestTree> {
-  const { paths, cwd, limits = defaultLimits } = request;
-  const reader: Reader = { cwd, limits, files: 0, bytes: 0, notes: [] };
+  const { paths, cwd, limits = defaultLimits, command = 'doctor' } = request;
+  const reader: Reader = { cwd, limits, command, files: 0, bytes: 0, notes: [] };
   const manifests: Manifest[] = [];
   const problems: ManifestProblem[] = [];
   for (const path of new Set(paths)) {
@@ -68,6 +70,7 @@ export async function readManifestTree(request: TreeRequest): Promise<ManifestTr
 
 type Reader = {
   readonly cwd: string;
+  readonly command: string;
   readonly limits: TreeLimits;
   files: number;
   bytes: number;
@@ -127,12 +130,12 @@ async function noteOn(
   names: readonly string[],
 ): Promise<string | undefined> {
   if (names.includes('Chart.yaml')) {
-    return `${path} is a Helm chart, which has to be rendered: helm template ${path} | fairlead doctor -f -`;
+    return `${path} is a Helm chart, which has to be rendered: helm template ${path} | fairlead ${reader.command} -f -`;
   }
   const kustomization = kustomizationNames.find((name) => names.includes(name));
   if (kustomization === undefined) return undefined;
   return isKustomized(await readSource(reader, join(path, kustomization)))
-    ? `${path} has to be built: kubectl kustomize ${path} | fairlead doctor -f -`
+    ? `${path} has to be built: kubectl kustomize ${path} | fairlead ${reader.command} -f -`
     : undefined;
 }
 

@@ -14,7 +14,7 @@ export async function readManifests(
 ): Promise<readonly Manifest[]> {
   const manifests: Manifest[] = [];
   for (const path of paths) {
-    for (const source of await sourcesOf(path, cwd)) {
+    for (const source of await manifestSources(path, cwd)) {
       const text =
         source === stdin
           ? await readAll(process.stdin)
@@ -30,7 +30,8 @@ export async function readManifests(
 
 const stdin = 'STDIN';
 
-async function sourcesOf(path: string, cwd: string): Promise<readonly string[]> {
+/** As kubectl: of a directory its own files, and none of those below it. */
+export async function manifestSources(path: string, cwd: string): Promise<readonly string[]> {
   if (path === '-') return [stdin];
   const absolute = resolve(cwd, path);
   const found = await explainFileError(stat(absolute), (why, code) =>

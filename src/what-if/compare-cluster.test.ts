@@ -1,0 +1,412 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { examplePod } from '../kinds/pod/example.ts';
+import type { Pod } from '../kinds/pod/types.ts';
+import { exampleService } from '../kinds/service/example.ts';
+import type { ServiceSpec } from '../kinds/service/types.ts';
+import { isApiError } from '../meta/api-error.ts';
+import { exampleDeployment, exampleNode, exampleSnapshot } from '../snapshot/example.ts';
+import { makeSnapshot, type Snapshot, type Unread } from '../snapshot/snapshot.ts';
+import { ChangeError } from './change.ts';
+import { type ExampleChange, exampleCluster, exampleWhatIf, viewsInShort } from './example.ts';
+import type { ServiceComparison, WhatIf } from './what-if.ts';
+
+const serviceWith = (spec: Partial<ServiceSpec>, name = 'web') =>
+  exampleService({
+    metadata: { name, uid: `service-${name}` },
+    spec: { selector: { app: name }, ...spec },
+  });
+
+function serviceIn({ services }: WhatIf, name = 'web'): ServiceComparison {
+  const found = services.find((one) => one.name === name);
+  assert.ok(found !== undefined, `${name} is compared`);
+  return found;
+}
+
+const podOn = ({ objects }: Snapshot, node: string): string =>
+  objects.pods.find(({ spec }) => spec.nodeName === node)?.metadata.name ?? '';
+
+describe('compareCluster() drains', () => {
+  it('moves the shares to the other nodes', () => {
+    const found = exampleWhatIf(exampleCluster(), [['drain', 'node/n2']]);
+    assert.deepEqual(viewsInShort(serviceIn(found)), [
+      '80 all clients: answered>answered: n1 33>33, n1 33>33, n2 33>0, new@n1 0>33',
+    ]);
+    assert.deepEqual(found.verdict, {
+      level: 'change',
+      sentence:
+        'Service default/web shares new connections differently and loses open connections to 1 pod',
+    });
+    assert.deepEqual(found.pods, { evicted: 1, deleted: 0, created: 1, unscheduled: [] });
+    assert.deepEqual(
+      serviceIn(found).views[0]?.zones.map(({ zone, before, after }) => [
+        zone,
+        before.toFixed(2),
+        after.toFixed(2),
+      ]),
+      [
+        ['a', '0.67', '1.00'],
+        ['b', '0.33', '0.00'],
+      ],
+    );
+  });
+
+  it('finds that a Service has no endpoint until its only pod runs elsewhere', () => {
+    const before = exampleCluster({ deployments: [exampleDeployment('web', { replicas: 1 })] });
+    const found = exampleWhatIf(before, [['drain', 'node/n1']]);
+    assert.equal(found.verdict.level, 'interruption');
+    assert.deepEqual(viewsInShort(serviceIn(found)), [
+      '80 all clients: answered>refused>answered: n1 100>0, new@n2 0>100',
+    ]);
+  });
+
+  it('says in the words of the scheduler why no node takes the pods', () => {
+    const before = exampleCluster();
+    const found = exampleWhatIf(before, [
+      ['drain', 'node/n1'],
+      ['drain', 'node/n2'],
+    ]);
+    assert.equal(found.verdict.level, 'outage');
+    assert.match(
+      found.verdict.sentence,
+      /loses its last endpoint for all clients; 3 new pods would/,
+    );
+    assert.deepEqual(
+      found.pods.unscheduled.map(({ count, message }) => [count, message]),
+      [[3, '0/2 nodes are available: 2 node(s) were unschedulable.']],
+    );
+  });
+
+  it('names pods that no controller makes anew', () => {
+    const pod = examplePod({
+      metadata: { name: 'bare', namespace: 'default', uid: 'bare', labels: { app: 'web' } },
+      spec: { ...examplePod().spec, nodeName: 'n1' },
+      status: {
+        phase: 'Running',
+        podIP: '10.244.1.77',
+        podIPs: [{ ip: '10.244.1.77' }],
+        conditions: [
+          { type: 'Ready', status: 'True', lastProbeTime: null, lastTransitionTime: null },
+        ],
+      },
+    });
+    const before = exampleCluster({ deployments: [], pods: [pod] });
+    const found = exampleWhatIf(before, [['drain', 'node/n1']]);
+    assert.equal(found.verdict.level, 'outage');
+    assert.ok(
+      found.assumptions.some((text) => /kubectl drain needs --force.*default\/bare/.test(text)),
+    );
+  });
+});
+
+describe('compareCluster() knows workloads by their pods', () => {
+  it('leaves static pods and those of DaemonSets, and makes those of unknown controllers anew', () => {
+    const { pods, ...rest } = exampleCluster().objects;
+    const [one] = pods;
+    assert.ok(one !== undefined);
+    const ownedBy = (kind: string, name: string, annotations = {}): Pod => ({
+      ...one,
+      metadata: {
+        ...{ name, namespace: 'default', uid: name, labels: { app: 'other' }, annotations },
+        ownerReferences: [
+          { apiVersion: 'apps/v1', kind, name: `of-${name}`, uid: `u-${name}`, controller: true },
+        ],
+      },
+      spec: { ...one.spec, nodeName: 'n1' },
+      status: {
+        ...one.status,
+        podIP: `10.244.1.${100 + name.length}`,
+        podIPs: [{ ip: `10.244.1.${100 + name.length}` }],
+      },
+    });
+    const extra = [
+      ownedBy('DaemonSet', 'agent'),
+      ownedBy('Node', 'static', { 'kubernetes.io/config.mirror': 'x' }),
+      ownedBy('StatefulSet', 'db-0'),
+      ownedBy('Rollout', 'canary-x'),
+    ];
+    const before = makeSnapshot({
+      objects: {
+        ...rest,
+        pods: extra,
+        deployments: [],
+        replicaSets: [],
+        services: [serviceWith({}, 'other')],
+        endpointSlices: [],
+        endpoints: [],
+      },
+    });
+    // Slices first: none of this changes anything.
+    const settled = exampleWhatIf(before, [['cordon', 'node/n2']]);
+    assert.equal(settled.verdict.level, 'none');
+    const found = exampleWhatIf(before, [['drain', 'node/n1']]);
+    assert.match(found.changes[0] ?? '', /2 pods evicted, 2 of DaemonSets or static stay/);
+    assert.deepEqual(found.pods, { evicted: 2, deleted: 0, created: 2, unscheduled: [] });
+    assert.ok(
+      found.assumptions.some((text) => /^StatefulSet default\/of-db-0 is taken/.test(text)),
+    );
+  });
+});
+
+describe('compareCluster() compares policies and places', () => {
+  it('by the node on which clients are', () => {
+    const before = exampleCluster({ nodes: [exampleNode(1), exampleNode(2), exampleNode(3)] });
+    const found = exampleWhatIf(
+      exampleCluster({
+        nodes: before.objects.nodes,
+        deployments: [exampleDeployment('web', { replicas: 2 })],
+      }),
+      [['set', 'svc/web:internalTrafficPolicy=Local']],
+    );
+    assert.deepEqual(viewsInShort(serviceIn(found)), [
+      '80 clients on n1: answered>answered: n1 50>100, n2 50>0',
+      '80 clients on n2: answered>answered: n1 50>0, n2 50>100',
+      '80 clients on n3: answered>dropped: n1 50>0, n2 50>0',
+    ]);
+    assert.match(found.verdict.sentence, /^Outage: .* loses its last endpoint for clients on n3$/);
+  });
+
+  it('by zone where hints do', () => {
+    const found = exampleWhatIf(
+      exampleCluster({ deployments: [exampleDeployment('web', { replicas: 2 })] }),
+      [['set', 'svc/web:trafficDistribution=PreferSameZone']],
+    );
+    assert.deepEqual(viewsInShort(serviceIn(found)), [
+      '80 clients on n1: answered>answered: n1 50>100, n2 50>0',
+      '80 clients on n2: answered>answered: n1 50>0, n2 50>100',
+    ]);
+  });
+
+  it('does not call it an outage where a drain leaves hardly a client, or a balancer checks', () => {
+    const deployments = [exampleDeployment('web', { replicas: 2 })];
+    const local = serviceWith({ internalTrafficPolicy: 'Local' });
+    const drained = exampleWhatIf(exampleCluster({ deployments, services: [local] }), [
+      ['drain', 'node/n2'],
+    ]);
+    assert.equal(drained.verdict.level, 'change');
+    const balanced = exampleService({
+      metadata: { uid: 'service-web' },
+      spec: {
+        ...{ type: 'LoadBalancer', externalTrafficPolicy: 'Local', healthCheckNodePort: 30100 },
+        selector: { app: 'web' },
+        ports: [{ protocol: 'TCP', port: 80, targetPort: 80, nodePort: 30080 }],
+      },
+      status: { loadBalancer: { ingress: [{ ip: '203.0.113.9' }] } },
+    });
+    const checked = exampleWhatIf(exampleCluster({ deployments, services: [balanced] }), [
+      ['drain', 'node/n2'],
+    ]);
+    assert.equal(checked.verdict.level, 'change');
+    assert.ok(
+      viewsInShort(serviceIn(checked)).includes(
+        '80 clients outside (load-balancer-ip) that arrive at n2: answered>dropped: n2 100>0',
+      ),
+    );
+  });
+});
+
+describe('compareCluster() lists what appears and vanishes', () => {
+  it('of a deleted Service', () => {
+    const found = exampleWhatIf(exampleCluster(), [['delete', 'svc/web']]);
+    const { entrances, names, existence, level } = serviceIn(found);
+    assert.deepEqual([existence, level], ['deleted', 'outage']);
+    assert.deepEqual(entrances, [
+      { change: 'vanishes', kind: 'cluster-ip', address: '10.96.0.20', port: 80, protocol: 'TCP' },
+    ]);
+    assert.deepEqual(
+      names.map(({ name, type, change }) => `${name} ${type} ${change}`),
+      ['web.default.svc.cluster.local A vanishes'],
+    );
+  });
+
+  it('of a Service that becomes a node port, by the own allocation of the server', () => {
+    const found = exampleWhatIf(exampleCluster(), [['set', 'svc/web:type=NodePort']]);
+    const { entrances, level } = serviceIn(found);
+    assert.equal(level, 'change');
+    assert.deepEqual(
+      entrances.map(({ change, kind }) => `${kind} ${change}`),
+      ['node-port appears'],
+    );
+  });
+
+  it('of a headless Service, whose records are its endpoints', () => {
+    const headless = serviceWith({ clusterIP: 'None', clusterIPs: ['None'] });
+    const found = exampleWhatIf(exampleCluster({ services: [headless] }), [
+      ['scale', 'deploy/web=1'],
+    ]);
+    const [change] = serviceIn(found).names;
+    assert.deepEqual(
+      [change?.change, change?.before.length, change?.after.length],
+      ['changes', 3, 1],
+    );
+    assert.match(viewsInShort(serviceIn(found))[0] ?? '', /^80 all clients: answered>answered/);
+    const gone = exampleWhatIf(exampleCluster({ services: [headless] }), [
+      ['scale', 'deploy/web=0'],
+    ]);
+    assert.equal(serviceIn(gone).views[0]?.after, 'no-such-name');
+    assert.equal(gone.verdict.level, 'outage');
+  });
+
+  it('says whose connections end, and whose go on', () => {
+    const before = exampleCluster({
+      services: [
+        serviceWith({
+          sessionAffinity: 'ClientIP',
+          sessionAffinityConfig: { clientIP: { timeoutSeconds: 600 } },
+        }),
+      ],
+    });
+    const pod = podOn(before, 'n2');
+    const deleted = serviceIn(exampleWhatIf(before, [['delete', `pod/${pod}`]])).connections;
+    assert.deepEqual(
+      deleted.ends.map((one) => one.pod),
+      [`default/${pod}`],
+    );
+    assert.equal(deleted.affinitySeconds, 600);
+    const unready = serviceIn(exampleWhatIf(before, [['unready', `pod/${pod}`]])).connections;
+    assert.deepEqual(unready, { ends: [], stays: [`default/${pod}`] });
+  });
+});
+
+describe('compareCluster() makes several changes', () => {
+  it('in order, as one', () => {
+    const found = exampleWhatIf(exampleCluster(), [
+      ['cordon', 'node/n2'],
+      ['scale', 'deploy/web=4'],
+    ]);
+    assert.match(viewsInShort(serviceIn(found))[0] ?? '', /new@n1 0>25$/);
+  });
+
+  it('and has a Deployment make a deleted ReplicaSet anew, or undo its scale', () => {
+    const before = exampleCluster();
+    const set = before.objects.replicaSets[0]?.metadata.name ?? '';
+    assert.equal(exampleWhatIf(before, [['delete', `rs/${set}`]]).pods.created, 3);
+    const scaled = exampleWhatIf(before, [['scale', `rs/${set}=1`]]);
+    assert.equal(scaled.pods.created, scaled.pods.deleted);
+    assert.ok(scaled.assumptions.some((text) => /belongs to Deployment web/.test(text)));
+  });
+
+  it('restricted to a namespace', () => {
+    const found = exampleWhatIf(exampleCluster(), [['scale', 'deploy/web=0']], 'other');
+    assert.deepEqual(found.services, []);
+    assert.match(found.verdict.sentence, /of namespace other/);
+  });
+
+  const refused: readonly (readonly [string, readonly ExampleChange[], RegExp])[] = [
+    [
+      'one contradicts another',
+      [
+        ['scale', 'deploy/web=2'],
+        ['scale', 'deploy/web=3'],
+      ],
+      /contradict each other/,
+    ],
+    [
+      'one removes what another names',
+      [
+        ['delete', 'deploy/web'],
+        ['scale', 'deploy/web=3'],
+      ],
+      /--delete deploy\/web has removed/,
+    ],
+    [
+      'an object does not exist',
+      [['delete', 'svc/nothing']],
+      /services "nothing" not found in namespace "default"/,
+    ],
+    ['a node does not exist', [['drain', 'node/n9']], /nodes "n9" not found/],
+    ['a workload is not known', [['scale', 'sts/db=2']], /StatefulSet default\/db is not known/],
+  ];
+  for (const [title, changes, why] of refused) {
+    it(`refuses them where ${title}`, () => {
+      assert.throws(
+        () => exampleWhatIf(exampleCluster(), changes),
+        (error) => error instanceof ChangeError && why.test(error.message),
+      );
+    });
+  }
+
+  const invalid: readonly (readonly [string, RegExp])[] = [
+    [
+      'svc/web:internalTrafficPolicy=Loca',
+      /Unsupported value: "Loca": supported values: "Cluster", "Local"/,
+    ],
+    ['svc/web:colour=red', /strict decoding error: unknown field "spec.colour"/],
+    ['svc/web:ports[0].port=many', /cannot unmarshal string into Go struct field/],
+    ['deploy/web:replicas=-1', /must be greater than or equal to 0/],
+    ['deploy/web:selector.matchLabels.app=x', /field is immutable/],
+  ];
+  for (const [text, why] of invalid) {
+    it(`refuses ${text} as the API server does`, () => {
+      assert.throws(
+        () => exampleWhatIf(exampleCluster(), [['set', text]]),
+        (error) => isApiError(error) && why.test(error.message),
+      );
+    });
+  }
+});
+
+describe('compareCluster() with few rights', () => {
+  const unread = (kind: Unread['kind']): Unread => ({
+    kind,
+    reason: 'forbidden',
+    message: `${kind} is forbidden`,
+  });
+  const without = (kind: 'pods' | 'nodes' | 'replicaSets'): Snapshot => {
+    const { objects } = exampleCluster();
+    return makeSnapshot({ objects: { ...objects, [kind]: [] }, unread: [unread(kind)] });
+  };
+
+  it('compares without pods what does not depend on them', () => {
+    const found = exampleWhatIf(without('pods'), [['set', 'svc/web:internalTrafficPolicy=Local']]);
+    assert.equal(found.services.length, 1);
+    assert.ok(
+      found.assumptions.includes('Pods cannot be read: endpoints are taken to stay as they are'),
+    );
+    const deleted = exampleWhatIf(without('pods'), [['delete', 'svc/web']]);
+    assert.equal(deleted.verdict.level, 'outage');
+  });
+
+  it('says without pods that the rest is unknown', () => {
+    for (const change of [
+      ['drain', 'node/n1'],
+      ['scale', 'deploy/web=1'],
+      ['set', 'svc/web:selector.app=x'],
+      ['delete', 'pod/web-1'],
+      ['delete', 'deploy/web'],
+    ] as const) {
+      assert.throws(
+        () => exampleWhatIf(without('pods'), [change]),
+        (error) => error instanceof ChangeError && /pods cannot be read/.test(error.message),
+        change.join(' '),
+      );
+    }
+  });
+
+  it('takes the nodes that pods name where nodes cannot be read', () => {
+    const snapshot = without('nodes');
+    const pod = podOn(snapshot, 'n2');
+    const found = exampleWhatIf(snapshot, [['delete', `pod/${pod}`]]);
+    assert.equal(found.verdict.level, 'change');
+    assert.deepEqual(found.pods.unscheduled, []);
+    assert.ok(found.assumptions.some((text) => /^Nodes cannot be read/.test(text)));
+  });
+
+  it('takes pods of ReplicaSets that cannot be read to be made anew', () => {
+    const snapshot = without('replicaSets');
+    const found = exampleWhatIf(snapshot, [['drain', 'node/n2']]);
+    assert.equal(found.pods.created, 1);
+  });
+});
+
+it('compareCluster() changes nothing of the snapshot', () => {
+  const before = exampleCluster();
+  const text = JSON.stringify(before);
+  exampleWhatIf(before, [
+    ['drain', 'node/n1'],
+    ['set', 'svc/web:sessionAffinity=ClientIP'],
+    ['scale', 'deploy/web=5'],
+  ]);
+  assert.equal(JSON.stringify(before), text);
+  assert.equal(exampleWhatIf(exampleSnapshot(), [['cordon', 'node/n1']]).services.length, 0);
+});
