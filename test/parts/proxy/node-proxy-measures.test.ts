@@ -95,7 +95,8 @@ describe('the runner of the node proxy, seen from outside', { timeout }, () => {
         '/api/v1/nodes': /fieldSelector=metadata\.name=n1(&|$)/,
         '/apis/networking.k8s.io/v1/servicecidrs': /./,
       };
-      const reads = requestedPaths.filter((path) => !path.includes('/events'));
+      // Events are writes, and questions of the server may be there by now or not.
+      const reads = requestedPaths.filter((path) => !/\/events|parts\.fairlead\.dev/.test(path));
       assert.deepEqual(
         [...new Set(reads.map((path) => path.split('?')[0]))].sort(),
         Object.keys(wanted).sort(),
