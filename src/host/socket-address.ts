@@ -1,4 +1,5 @@
 // Socket addresses in the kernel's form: struct sockaddr_in and sockaddr_in6.
+import { formatAddress } from '../ip/address.ts';
 
 export type SocketAddress = {
   /** Four bytes or sixteen. */
@@ -26,3 +27,12 @@ export function addressKey(bytes: Buffer): string {
     ? bytes.toString('latin1', 8, 24)
     : bytes.toString('latin1', 4, 8);
 }
+
+/** The text of the address that a key stands for. */
+export function textOf(key: string): string {
+  const bytes = Buffer.from(key, 'latin1');
+  const family = bytes.length === 16 ? 'IPv6' : 'IPv4';
+  return formatAddress({ family, value: BigInt(`0x${bytes.toString('hex')}`) });
+}
+
+export const portOf = (bytes: Buffer): number => bytes.readUInt16BE(2);

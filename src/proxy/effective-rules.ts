@@ -21,6 +21,8 @@ export type EffectiveRules = {
   readonly position: (requested: Revisions) => Position;
   /** Resolves when the slices are in effect in all families and no rule has led to the addresses for the requested time. */
   readonly unrouted: (spec: Unrouted, signal: AbortSignal) => Promise<Confirmation>;
+  /** Of each family, as last written. */
+  readonly states: () => readonly ProxyState[];
   /** To be called now and then while something is waited for. */
   readonly recheck: () => void;
   readonly isWaitedFor: () => boolean;
@@ -85,6 +87,7 @@ export function createEffectiveRules(
         signal.addEventListener('abort', () => waiting.delete(one), { once: true });
         recheck([one]);
       }),
+    states: () => [...states.values()],
     recheck: () => recheck(),
     isWaitedFor: () => waiting.size > 0,
   };

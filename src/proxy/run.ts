@@ -21,9 +21,9 @@ import { serveMetrics } from './health/serve-metrics.ts';
 import { createProxyMetrics, type ProxyMetrics } from './metrics.ts';
 import type { RefusedAddress } from './model/own-addresses.ts';
 import type { Family } from './model/state.ts';
-import type { Mode, RunningMode } from './modes/mode.ts';
+import type { Mode } from './modes/mode.ts';
 import { makeNodeView } from './node-view/node-view.ts';
-import { runProxyAnswers } from './run-answers.ts';
+import { type RunningFamily, runProxyAnswers } from './run-answers.ts';
 import { type ChosenMode, chooseMode } from './run-choose-mode.ts';
 import { cleanUpModes } from './run-cleanup.ts';
 import { type FamilyRun, startFamily } from './run-family.ts';
@@ -53,6 +53,8 @@ type Parts = Required<Omit<ProxyOptions, 'metrics' | 'chosen'>> & {
   readonly health: ProxyHealth;
   readonly healthChecks: HealthChecks;
   readonly events: EventRecorder;
+  /** Filled when the modes have started. */
+  readonly running: RunningFamily[];
 };
 
 /** Resolves after the signal, when everything has stopped; rules stay. Throws NoModeError if no mode works. */
@@ -81,15 +83,22 @@ export async function startProxy(options: ProxyOptions, signal: AbortSignal): Pr
   });
   const parts: Parts = {
     ...{ caller, config, modes, log, clock, nodeName, chosen, informers },
-    ...{ measures, health, healthChecks, events },
+    ...{ measures, health, healthChecks, events, running: [] },
     rules: createEffectiveRules(chosen.families, { seen: () => seenBy(informers), now: clock.now }),
   };
   const servers = await startServers(parts, options.metrics);
   const stopping = new AbortController();
   try {
     recordStart(parts);
-    const mode = chosen.mode.name;
-    const answering = runProxyAnswers({ ...parts, mode }, stopping.signal);
+    const answering = runProxyAnswers(
+      {
+        ...parts,
+        mode: chosen.mode,
+        running: () => parts.running,
+        nodeAddresses: interfaceAddresses,
+      },
+      stopping.signal,
+    );
     try {
       await work(parts, signal);
     } finally {
@@ -154,6 +163,7 @@ async function work(parts: Parts, signal: AbortSignal): Promise<void> {
   const modes = await Promise.all(
     parts.chosen.families.map((family) => startMode(parts, family, signal)),
   );
+  parts.running.push(...modes);
   // No await from here to followChanges(), so that no change is missed.
   const started = modes.map((mode) => startOne(parts, { ...mode, flows }, signal));
   const unfollow = followChanges(informers, started, clock.now());
@@ -162,20 +172,18 @@ async function work(parts: Parts, signal: AbortSignal): Promise<void> {
   await Promise.all([...modes.map(({ mode }) => mode.stop()), flows.close(), informers.ended]);
 }
 
-type StartedMode = { readonly family: Family; readonly mode: RunningMode };
-
 async function startMode(
   { chosen, clock, config, log }: Parts,
   family: Family,
   signal: AbortSignal,
-): Promise<StartedMode> {
+): Promise<RunningFamily> {
   const options = { family, log: log.with({ family }), clock, settings: config.modeSettings };
   return { family, mode: await chosen.mode.start(options, signal) };
 }
 
 function startOne(
   parts: Parts,
-  { family, mode, flows }: StartedMode & { readonly flows: FlowCleaner },
+  { family, mode, flows }: RunningFamily & { readonly flows: FlowCleaner },
   signal: AbortSignal,
 ): FamilyRun {
   const { chosen, clock, config, informers, nodeName, log } = parts;

@@ -90,7 +90,8 @@ describe('traffic of Services', () => {
       assert.equal(counted.isAccounting, true);
       // A letter from each pod, and headers of at least 40 bytes in each direction.
       assert.ok(sum(counted, 'bytesIn') >= 32 * 40 && sum(counted, 'bytesOut') >= 32 * 41);
-      const [traffic] = portTraffic({ ports: [{ family: 'IPv4', port }], counts: counted.rows });
+      const ports = [{ family: 'IPv4', port }] as const;
+      const [traffic] = portTraffic({ ports, counts: counted.rows });
       assert.ok(traffic?.endpoints.every(({ isEligible }) => isEligible));
       for (const { socket } of open) await end(socket);
       await running.stop();

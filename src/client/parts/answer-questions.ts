@@ -35,10 +35,11 @@ export function answerTo<Spec, Reply>(
 ): QuestionHandler {
   return {
     question: kind.name,
-    answer(value, signal) {
+    async answer(value, signal) {
       const spec = kind.readSpec(value);
       if (spec === undefined) throw new Error(`Cannot read the question ${kind.name}`);
-      return answer(spec, signal);
+      const reply = await answer(spec, signal);
+      return kind.writeAnswer === undefined ? reply : kind.writeAnswer(reply);
     },
   };
 }
@@ -51,6 +52,8 @@ const recheckMs = 600_000;
 const maxOpen = 2000;
 /** Answers of one request. */
 const maxBatch = 500;
+/** And their texts: a server takes 3 MiB. */
+const maxBatchText = 1024 * 1024;
 const maxTries = 3;
 
 /** Resolves after the signal. */
@@ -128,7 +131,7 @@ function createAnswering(
     // What other questions of this moment are answered with goes along.
     await new Promise(setImmediate);
     while (ready.length > 0 && !signal.aborted) {
-      await sendAnswers(options, { connection, items: ready.splice(0, maxBatch) }, signal);
+      await sendAnswers(options, { connection, items: takeBatch(ready) }, signal);
     }
     isSending = false;
   };
@@ -160,6 +163,18 @@ function createAnswering(
       (error: unknown) => finish(line.id, { error: String(error) }),
     );
   };
+}
+
+/** One, and as many as fit. */
+function takeBatch(ready: Answer[]): readonly Answer[] {
+  let count = 0;
+  let text = 0;
+  for (const { value } of ready.slice(0, maxBatch)) {
+    text += typeof value === 'string' ? value.length : 0;
+    if (count > 0 && text > maxBatchText) break;
+    count += 1;
+  }
+  return ready.splice(0, count);
 }
 
 const answered = async (

@@ -13,6 +13,8 @@ export type QuestionKind<Spec, Answer> = {
   readonly parts: readonly PartKind[];
   readonly readSpec: (value: unknown) => Spec | undefined;
   readonly readAnswer: (value: unknown) => Answer | undefined;
+  /** What is sent in its place; absent: the answer itself. A server takes 50,000 values in a body: more of them are sent as text. */
+  writeAnswer?(answer: Answer): string;
 };
 
 export type AnyQuestionKind = QuestionKind<unknown, unknown>;

@@ -1,5 +1,6 @@
 // The contract of a proxy mode: what it declares about itself, and what it does.
 import type { Clock } from '../../host/clock.ts';
+import type { BusyConnection } from '../../kinds/part/traffic.ts';
 import type { Log } from '../../observe/log.ts';
 import type { Family, Protocol, ProxyState, StateChange } from '../model/state.ts';
 import type { RuleListener } from '../packets/met-rule.ts';
@@ -114,8 +115,28 @@ export type RunningMode = {
   readonly isIntact: () => Promise<boolean>;
   /** Absent where rules do not count. Counts start at zero when rules are written again. */
   readonly packets?: () => Promise<PacketCounts>;
+  /** Absent where the kernel carries all connections itself. The busiest ones are those since the last call. */
+  readonly relayed?: () => Promise<readonly RelayedConnections[]>;
+  /** What chooses endpoints, where it does not mean to be even. */
+  readonly scheduler?: string;
   /** Stops relays and workers of this process. Rules stay: traffic continues without it. */
   readonly stop: () => Promise<void>;
+};
+
+/** Of one relay to one endpoint. Totals begin when the relay first uses the endpoint. */
+export type RelayedConnections = {
+  /** Of the service port. */
+  readonly portKey: string;
+  readonly set: 'cluster' | 'local';
+  readonly ip: string;
+  readonly port: number;
+  readonly open: number;
+  readonly opened: number;
+  readonly bytesIn: number;
+  readonly bytesOut: number;
+  /** Different addresses of clients with open connections. */
+  readonly clients: number;
+  readonly busiest: readonly BusyConnection[];
 };
 
 export type Mode = ModeDescription & {

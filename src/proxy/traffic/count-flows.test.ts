@@ -190,7 +190,11 @@ describe('createFlowCounter() between two listings', () => {
   });
   it('names the connections with the most bytes', () => {
     const second = [3, 9, 1, 7].map((bytes, id) => flow({ id, sourcePort: id, bytes: [bytes, 0] }));
-    assert.deepEqual(rowsOf({ second })[0]?.busiest, [9, 7, 3]);
+    assert.deepEqual(rowsOf({ second })[0]?.busiest, [
+      { client: '10.244.1.7:1', bytes: 9 },
+      { client: '10.244.1.7:3', bytes: 7 },
+      { client: '10.244.1.7:0', bytes: 3 },
+    ]);
   });
 });
 

@@ -1,7 +1,12 @@
 // Counts the connections of Services in two listings of the kernel's table. What is stored for a connection is a row of numbers; what is
 // counted is bounded by the endpoints that have traffic.
 import type { FlowRecord } from '../../host/netlink/flow-records.ts';
-import { type EndpointSet, maxBusiest, maxClients } from '../../kinds/part/traffic.ts';
+import {
+  type BusyConnection,
+  type EndpointSet,
+  maxBusiest,
+  maxClients,
+} from '../../kinds/part/traffic.ts';
 import type { Entrance } from '../packets/reference-model.ts';
 import { routeOf } from '../packets/reference-model.ts';
 import {
@@ -29,7 +34,7 @@ export type FlowCount = {
   readonly bytesOut: number;
   readonly uncounted: number;
   readonly clients: number;
-  readonly busiest: readonly number[];
+  readonly busiest: readonly BusyConnection[];
 };
 
 export type FlowCounter = {
@@ -44,7 +49,7 @@ export type FlowCounter = {
 
 type Row = { -readonly [K in keyof Omit<FlowCount, 'clients' | 'busiest'>]: FlowCount[K] } & {
   readonly clients: Set<AddressKey>;
-  readonly busiest: number[];
+  readonly busiest: BusyConnection[];
 };
 
 type Target = {
@@ -171,15 +176,19 @@ function count(work: Work, target: Target, record: FlowRecord): void {
   const moreOut = isNew ? bytesOut : bytesOut - table.bytesOut(slot);
   row.bytesIn += moreIn;
   row.bytesOut += moreOut;
-  addBusy(row.busiest, moreIn + moreOut);
+  addBusy(row.busiest, moreIn + moreOut, record);
   table.setSeen(slot, seenIn.second);
 }
 
-function addBusy(busiest: number[], bytes: number): void {
-  if (bytes === 0 || (busiest.length === maxBusiest && bytes <= (busiest.at(-1) ?? 0))) return;
-  busiest.push(bytes);
-  busiest.sort((a, b) => b - a);
-  if (busiest.length > maxBusiest) busiest.pop();
+function addBusy(busiest: BusyConnection[], bytes: number, record: FlowRecord): void {
+  if (bytes === 0 || bytes <= (busiest[maxBusiest - 1]?.bytes ?? 0)) return;
+  busiest.push({ client: clientOf(record), bytes });
+  busiest.sort((a, b) => b.bytes - a.bytes).splice(maxBusiest);
+}
+
+function clientOf({ bytes, source, addressBytes, sourcePort }: FlowRecord): string {
+  const address = addressOfKey(readAddressKey(bytes, source, addressBytes));
+  return addressBytes === 4 ? `${address}:${sourcePort}` : `[${address}]:${sourcePort}`;
 }
 
 function isOpen({ protocol, state, status }: FlowRecord): boolean {

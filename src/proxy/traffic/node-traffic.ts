@@ -5,6 +5,7 @@ import type {
   EndpointTraffic,
   NodeTraffic,
   PortTraffic,
+  TrafficRequest,
 } from '../../kinds/part/traffic.ts';
 import type { Endpoint, Family, ServicePort } from '../model/state.ts';
 import type { FlowCount } from './count-flows.ts';
@@ -17,28 +18,21 @@ export type CountedPorts = {
 
 export type NumberedPort = { readonly family: Family; readonly port: ServicePort };
 
-export type TrafficFilter = {
-  /** Absent: of all namespaces. */
-  readonly namespace?: string;
-  readonly name?: string;
-  /** Endpoints that the answer may have. */
-  readonly maxRows?: number;
-};
+/** What was measured, before the part of it is chosen that is wanted. */
+export type Measured = Omit<NodeTraffic, 'omittedRows' | 'ageMs'>;
 
-/** About a megabyte as JSON. */
-const maxRows = 5000;
-
-export function portTraffic({ ports, counts }: CountedPorts): readonly PortTraffic[] {
+/** Port by port: at a hundred thousand endpoints, who calls it does something else in between. */
+export function* portTraffic({ ports, counts }: CountedPorts): Generator<PortTraffic> {
   const byPort = new Map<number, FlowCount[]>();
   for (const count of counts) {
     const list = byPort.get(count.targetPort) ?? [];
     byPort.set(count.targetPort, list);
     list.push(count);
   }
-  return [...byPort].flatMap(([number, list]) => {
+  for (const [number, list] of byPort) {
     const port = ports[number];
-    return port === undefined ? [] : [onePort(port, list)];
-  });
+    if (port !== undefined) yield onePort(port, list);
+  }
 }
 
 function onePort({ family, port }: NumberedPort, counts: readonly FlowCount[]): PortTraffic {
@@ -61,35 +55,38 @@ function onePort({ family, port }: NumberedPort, counts: readonly FlowCount[]): 
 const socketsOf = (endpoints: readonly Endpoint[]): ReadonlySet<string> =>
   new Set(endpoints.map(({ ip, port }) => `${ip} ${port}`));
 
-/** Those with the most traffic, as many as fit. */
+/** The rows with the most traffic, as many as fit. */
 export function selectPorts(
-  traffic: Omit<NodeTraffic, 'omittedPorts'>,
-  { namespace, name, maxRows: rows = maxRows }: TrafficFilter,
-): NodeTraffic {
-  const matching = traffic.ports
-    .filter(
-      (port) =>
-        (namespace === undefined || port.namespace === namespace) &&
-        (name === undefined || port.name === name),
-    )
-    .map((port) => ({ port, weight: weightOf(port) }))
-    .sort((a, b) => b.weight - a.weight);
-  let room = rows;
-  const ports = matching.flatMap(({ port }) => {
-    room -= port.endpoints.length;
-    return room >= 0 || room + port.endpoints.length === rows ? [port] : [];
+  ports: readonly PortTraffic[],
+  { namespace, name, maxRows }: Omit<TrafficRequest, 'intervalMs'>,
+): Pick<NodeTraffic, 'ports' | 'omittedRows'> {
+  const matching = ports.filter(
+    (port) =>
+      (namespace === undefined || port.namespace === namespace) &&
+      (name === undefined || port.name === name),
+  );
+  const rows = matching.reduce((sum, { endpoints }) => sum + endpoints.length, 0);
+  if (rows <= maxRows) return { ports: matching, omittedRows: 0 };
+  const weights = Float64Array.from(
+    matching.flatMap(({ endpoints }) => endpoints.map(weightOf)),
+  ).sort();
+  const least = weights[rows - maxRows] ?? Number.POSITIVE_INFINITY;
+  let equal = maxRows - weights.filter((weight) => weight > least).length;
+  const selected = matching.flatMap((port) => {
+    const endpoints = port.endpoints.filter((one) => {
+      const weight = weightOf(one);
+      if (weight === least) equal -= 1;
+      return weight > least || (weight === least && equal >= 0);
+    });
+    return endpoints.length === 0 ? [] : [{ ...port, endpoints }];
   });
-  return { ...traffic, ports, omittedPorts: matching.length - ports.length };
+  const count = selected.reduce((sum, { endpoints }) => sum + endpoints.length, 0);
+  return { ports: selected, omittedRows: rows - count };
 }
 
 /** Bytes, and where they are not counted, connections. */
-function weightOf({ endpoints }: PortTraffic): number {
-  return endpoints.reduce(
-    (sum, { bytesIn, bytesOut, tracked, opened }) =>
-      sum + bytesIn + bytesOut + 1000 * opened + tracked,
-    0,
-  );
-}
+const weightOf = ({ bytesIn, bytesOut, opened, tracked }: EndpointTraffic): number =>
+  bytesIn + bytesOut + 1000 * opened + tracked;
 
 export function bytesCounted(isAccounting: boolean, counts: readonly FlowCount[]): BytesCounted {
   const tracked = counts.reduce((sum, count) => sum + count.tracked, 0);

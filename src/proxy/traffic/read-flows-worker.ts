@@ -18,10 +18,11 @@ export type FlowReply =
   | { readonly kind: 'listed' }
   | {
       readonly kind: 'counted';
-      readonly rows: readonly FlowCount[];
       readonly isPartial: boolean;
       readonly isAccounting: boolean;
     }
+  /** Empty after the last ones. */
+  | { readonly kind: 'rows'; readonly rows: readonly FlowCount[] }
   | { readonly kind: 'failed'; readonly reason: string };
 
 /** Seen by this thread: that of its own network namespace. */
@@ -40,11 +41,18 @@ function list(visit: typeof counter.first): void {
   for (const family of families) scan.scan(family, visit);
 }
 
-parentPort?.on('message', (listing: 'first' | 'second') => {
+/** As many as are read in a few milliseconds, by a thread that has other work. */
+const rowsOfReply = 1000;
+let rows: FlowCount[] = [];
+
+parentPort?.on('message', (request: 'first' | 'second' | 'rows') => {
   try {
-    list(counter[listing]);
-    if (listing === 'first') return reply({ kind: 'listed' });
-    reply({ kind: 'counted', ...counter.counts(), isAccounting: isAccounting() });
+    if (request === 'rows') return reply({ kind: 'rows', rows: rows.splice(-rowsOfReply) });
+    list(counter[request]);
+    if (request === 'first') return reply({ kind: 'listed' });
+    const counts = counter.counts();
+    rows = [...counts.rows];
+    reply({ kind: 'counted', isPartial: counts.isPartial, isAccounting: isAccounting() });
   } catch (error) {
     reply({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
   }

@@ -1,9 +1,15 @@
 // Counts connections in two listings of the kernel's table, on a thread that ends with the answer.
 import { Worker } from 'node:worker_threads';
 import { workerUrl } from '../../host/worker-url.ts';
+import type { FlowCount } from './count-flows.ts';
 import type { FlowReading, FlowReply } from './read-flows-worker.ts';
 
-export type CountedFlows = Omit<Extract<FlowReply, { kind: 'counted' }>, 'kind'> & {
+export type CountedFlows = {
+  readonly rows: readonly FlowCount[];
+  /** Whether there were more connections than could be compared. */
+  readonly isPartial: boolean;
+  /** Whether the kernel counts the bytes of new connections. */
+  readonly isAccounting: boolean;
   /** From the start of the first listing to that of the second. */
   readonly intervalMs: number;
   /** How long the listings took. */
@@ -26,31 +32,40 @@ export async function readFlows({
   const worker = new Worker(workerUrl('proxy/traffic/read-flows-worker'), { workerData });
   try {
     const firstAt = now();
-    await listing(worker, 'first');
+    await request(worker, 'first', 'listed');
     const firstMs = now() - firstAt;
     await wait();
     const secondAt = now();
-    const { kind: _, ...counted } = await listing(worker, 'second');
-    return {
-      ...counted,
-      intervalMs: secondAt - firstAt,
-      busyMs: firstMs + now() - secondAt,
-    };
+    const { isPartial, isAccounting } = await request(worker, 'second', 'counted');
+    const busyMs = firstMs + now() - secondAt;
+    const rows = await readRows(worker);
+    return { rows, isPartial, isAccounting, intervalMs: secondAt - firstAt, busyMs };
   } finally {
     await worker.terminate();
   }
 }
 
-type Counted = Extract<FlowReply, { kind: 'counted' }>;
+async function readRows(worker: Worker): Promise<readonly FlowCount[]> {
+  const all: FlowCount[] = [];
+  for (;;) {
+    const { rows } = await request(worker, 'rows', 'rows');
+    if (rows.length === 0) return all;
+    for (const row of rows) all.push(row);
+  }
+}
 
-const nothing: Counted = { kind: 'counted', rows: [], isPartial: false, isAccounting: false };
+type ReplyOf<Kind extends FlowReply['kind']> = Extract<FlowReply, { kind: Kind }>;
 
-function listing(worker: Worker, which: 'first' | 'second'): Promise<Counted> {
+function request<Kind extends FlowReply['kind']>(
+  worker: Worker,
+  what: 'first' | 'second' | 'rows',
+  kind: Kind,
+): Promise<ReplyOf<Kind>> {
   return new Promise((resolve, reject) => {
     const replied = (reply: FlowReply): void => {
       end();
-      if (reply.kind === 'failed') reject(new Error(reply.reason));
-      else resolve(reply.kind === 'counted' ? reply : nothing);
+      if (reply.kind === kind) resolve(reply as ReplyOf<Kind>);
+      else reject(new Error(reply.kind === 'failed' ? reply.reason : `Unexpected ${reply.kind}`));
     };
     const failed = (error: Error): void => {
       end();
@@ -61,6 +76,6 @@ function listing(worker: Worker, which: 'first' | 'second'): Promise<Counted> {
       worker.off('message', replied).off('error', failed).off('exit', exited);
     };
     worker.on('message', replied).on('error', failed).on('exit', exited);
-    worker.postMessage(which);
+    worker.postMessage(what);
   });
 }

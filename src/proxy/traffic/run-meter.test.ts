@@ -5,7 +5,7 @@ import { exampleServicePort, exampleState, localEndpoint } from '../model/exampl
 import type { ProxyState } from '../model/state.ts';
 import type { FlowCount } from './count-flows.ts';
 import type { ReadFlowsOptions } from './read-flows.ts';
-import type { RelayedConnections } from './relayed.ts';
+import type { FamilyRelayed } from './relayed.ts';
 import { createTrafficMeter, type MeterOptions } from './run-meter.ts';
 
 const row: FlowCount = {
@@ -13,6 +13,8 @@ const row: FlowCount = {
   ...{ tracked: 1, open: 1, unanswered: 0, opened: 1, bytesIn: 0, bytesOut: 0 },
   ...{ uncounted: 0, clients: 1, busiest: [] },
 };
+
+const all = { intervalMs: 1000, maxRows: 100 };
 
 function start(parts: Partial<MeterOptions> & { readonly listingMs?: number } = {}) {
   const clock = createFakeClock();
@@ -22,7 +24,7 @@ function start(parts: Partial<MeterOptions> & { readonly listingMs?: number } = 
   const states: readonly ProxyState[] = [exampleState([exampleServicePort()])];
   const meter = createTrafficMeter(
     {
-      ...{ clock, node: 'n1', mode: 'nftables', choice: 'even' },
+      ...{ clock, mode: 'nftables', scheduler: () => undefined },
       states: () => states,
       nodeAddresses: () => ['127.0.0.1'],
       relayedProtocols: [],
@@ -48,12 +50,12 @@ describe('createTrafficMeter()', () => {
   });
   it('answers all who ask meanwhile, and shortly after, with one measurement', async () => {
     const { clock, meter, readings } = start();
-    const requested = [meter.measure({}), meter.measure({ namespace: 'other' })];
+    const requested = [meter.measure(all), meter.measure({ ...all, namespace: 'other' })];
     await clock.advance(1000);
-    requested.push(meter.measure({}));
-    const [all, other, later] = await Promise.all(requested);
+    requested.push(meter.measure(all));
+    const [whole, other, later] = await Promise.all(requested);
     assert.equal(readings.length, 1);
-    assert.equal(all?.ports.length, 1);
+    assert.equal(whole?.ports.length, 1);
     assert.equal(other?.ports.length, 0);
     assert.equal(later?.ports.length, 1);
   });
@@ -64,12 +66,15 @@ describe('createTrafficMeter()', () => {
     ] as const) {
       const { clock, meter, readings } = start({ listingMs });
       for (let n = 0; n < 2000; n += 1) {
-        void meter.measure({});
+        void meter.measure(all);
         await clock.advance(10);
       }
       assert.equal(readings.length, expected, `${listingMs} ms`);
     }
   });
+});
+
+describe('createTrafficMeter() measurements', () => {
   it('fails with the reason, and tries again after the pause', async () => {
     let isBroken = true;
     const { clock, meter } = start({
@@ -78,35 +83,53 @@ describe('createTrafficMeter()', () => {
         return { rows: [], isPartial: false, isAccounting: false, intervalMs: 1, busyMs: 0 };
       },
     });
-    await assert.rejects(meter.measure({}), /EPERM/);
+    await assert.rejects(meter.measure(all), /EPERM/);
     isBroken = false;
-    await assert.rejects(meter.measure({}), /EPERM/);
+    await assert.rejects(meter.measure(all), /EPERM/);
     await clock.advance(1000);
-    assert.equal((await meter.measure({})).bytesCounted, 'no');
+    assert.equal((await meter.measure(all)).bytesCounted, 'no');
   });
   it('does not list the kernel for what the mode relays', async () => {
     let opened = 0;
-    const relayed = async (): Promise<readonly RelayedConnections[]> => {
+    const relayed = async (): Promise<readonly FamilyRelayed[]> => {
       opened += 3;
       const { key } = exampleServicePort();
       return [
         {
           ...{ family: 'IPv4', portKey: key, set: 'cluster', ip: '10.244.1.11', port: 9376 },
-          ...{ open: 0, opened, bytesIn: 0, bytesOut: 0 },
+          ...{ open: 0, opened, bytesIn: 0, bytesOut: 0, clients: 0, busiest: [] },
         },
       ];
     };
     const { clock, meter, readings } = start({ relayed, relayedProtocols: ['TCP', 'UDP'] });
-    const requested = meter.measure({});
+    const requested = meter.measure(all);
     await clock.advance(1000);
     const { ports, intervalMs } = await requested;
     assert.equal(readings.length, 0);
     assert.equal(intervalMs, 1000);
     assert.equal(ports[0]?.endpoints[0]?.opened, 3);
   });
+  it('says how old the answer is', async () => {
+    const { clock, meter } = start();
+    const [first] = [meter.measure(all)];
+    await clock.advance(1000);
+    assert.equal((await first).ageMs, 0);
+    await clock.advance(700);
+    assert.equal((await meter.measure(all)).ageMs, 700);
+  });
+  it('measures for as long as was requested first', async () => {
+    const { clock, meter, readings } = start();
+    let answered = 0;
+    for (const intervalMs of [3000, 1000])
+      void meter.measure({ ...all, intervalMs }).then(() => (answered += 1));
+    await clock.advance(2999);
+    assert.deepEqual([readings.length, answered], [1, 0]);
+    await clock.advance(1);
+    assert.deepEqual([readings.length, answered], [1, 2]);
+  });
   it('answers before the first write with nothing', async () => {
     const { clock, meter } = start({ states: () => [] });
-    const requested = meter.measure({});
+    const requested = meter.measure(all);
     await clock.advance(1000);
     assert.deepEqual((await requested).ports, []);
   });

@@ -2,43 +2,39 @@
 // it that grows with the size of the kernel's table. Nothing runs otherwise.
 import { type Clock, sleep } from '../../host/clock.ts';
 import { yieldWhenDue } from '../../host/yield-when-due.ts';
-import type { NodeTraffic } from '../../kinds/part/traffic.ts';
+import { maxTextLength, type NodeTraffic, type TrafficRequest } from '../../kinds/part/traffic.ts';
 import type { ProxyState } from '../model/state.ts';
 import {
   bytesCounted,
+  type Measured,
   type NumberedPort,
   portTraffic,
   selectPorts,
-  type TrafficFilter,
 } from './node-traffic.ts';
 import type { CountedFlows, ReadFlowsOptions } from './read-flows.ts';
-import { countRelayed, type RelayedConnections, relayedPortKey } from './relayed.ts';
+import { countRelayed, type FamilyRelayed, relayedPortKey } from './relayed.ts';
 import { addTarget, type FlowTargets, makeTargets } from './targets.ts';
 
 export type MeterOptions = {
   readonly clock: Clock;
-  readonly node: string;
   readonly mode: string;
-  readonly choice: NodeTraffic['choice'];
+  /** What chooses endpoints where that is not meant to be even. */
+  readonly scheduler: () => string | undefined;
   /** Of each family, as last written; empty before the first write. */
   readonly states: () => readonly ProxyState[];
   /** All addresses of this machine. */
   readonly nodeAddresses: () => Iterable<string>;
   /** Protocols that the mode relays itself: the kernel knows only the way to the relay. */
   readonly relayedProtocols: readonly string[];
-  readonly relayed: () => Promise<readonly RelayedConnections[]>;
+  readonly relayed: () => Promise<readonly FamilyRelayed[]>;
   readonly readFlows: (options: ReadFlowsOptions) => Promise<CountedFlows>;
 };
 
 export type TrafficMeter = {
   /** Rejects where connections cannot be counted, with the reason. */
-  readonly measure: (filter: TrafficFilter) => Promise<NodeTraffic>;
+  readonly measure: (request: TrafficRequest) => Promise<NodeTraffic>;
 };
 
-type Measured = Omit<NodeTraffic, 'omittedPorts'>;
-
-/** Between the two listings. */
-const intervalMs = 1000;
 /** Between the end of a measurement and the start of the next. */
 const minPauseMs = 1000;
 /** Listing takes at most a tenth of a processor. */
@@ -47,14 +43,14 @@ const pauseFactor = 9;
 export function createTrafficMeter(options: MeterOptions, signal: AbortSignal): TrafficMeter {
   const { clock } = options;
   /** Until the pause after it has passed. */
-  let current: Promise<Measured> | undefined;
+  let current: Promise<Finished> | undefined;
 
-  const start = async (): Promise<Measured> => {
+  const start = async (intervalMs: number): Promise<Finished> => {
     let busyMs = 0;
     try {
-      const result = await measureOnce(options, signal);
+      const result = await measureOnce(options, intervalMs, signal);
       busyMs = result.busyMs;
-      return result.measured;
+      return { measured: result.measured, finishedAt: clock.now() };
     } finally {
       const pauseMs = Math.max(minPauseMs, busyMs * pauseFactor);
       void sleep(clock, pauseMs, signal).then(() => {
@@ -63,20 +59,38 @@ export function createTrafficMeter(options: MeterOptions, signal: AbortSignal): 
     }
   };
   return {
-    async measure(filter) {
-      current ??= start();
-      return selectPorts(await current, filter);
+    async measure({ intervalMs, ...wanted }) {
+      current ??= start(intervalMs);
+      const { measured, finishedAt } = await current;
+      const ageMs = Math.max(0, clock.now() - finishedAt);
+      return fitting({ ...measured, ageMs }, wanted);
     },
   };
 }
 
+/** Long names make long answers: then fewer rows fit. */
+function fitting(
+  measured: Measured & Pick<NodeTraffic, 'ageMs'>,
+  wanted: Omit<TrafficRequest, 'intervalMs'>,
+): NodeTraffic {
+  for (let { maxRows } = wanted; ; maxRows = Math.floor(maxRows / 2)) {
+    const traffic = { ...measured, ...selectPorts(measured.ports, { ...wanted, maxRows }) };
+    const isShort = maxRows === 0 || JSON.stringify(traffic.ports).length < maxPortsText;
+    if (isShort) return traffic;
+  }
+}
+
+const maxPortsText = maxTextLength - 1000;
+
+type Finished = { readonly measured: Measured; readonly finishedAt: number };
 type Numbered = { readonly targets: FlowTargets; readonly ports: readonly NumberedPort[] };
 
 async function measureOnce(
   options: MeterOptions,
+  intervalMs: number,
   signal: AbortSignal,
 ): Promise<{ readonly measured: Measured; readonly busyMs: number }> {
-  const { clock, node, mode, choice, relayed, relayedProtocols } = options;
+  const { clock, mode, relayed, relayedProtocols } = options;
   const states = options.states();
   const families = states.map((state) => state.node.family);
   const { targets, ports } = await numberPorts(options, states);
@@ -89,11 +103,16 @@ async function measureOnce(
       : await options.readFlows({ families, targets, now: clock.now, wait });
   const after = relayedProtocols.length === 0 ? [] : await relayed();
   const ofRelays = countRelayed({ before, after, ports: relayedPorts(states, after) });
+  const scheduler = options.scheduler();
   const measured: Measured = {
-    ...{ node, mode, choice },
-    intervalMs: flows.intervalMs,
+    ...{ mode, ...(scheduler === undefined ? {} : { scheduler }) },
+    // A clock that was set back meanwhile.
+    intervalMs: Math.max(1, flows.intervalMs),
     bytesCounted: ports.length === 0 ? 'yes' : bytesCounted(flows.isAccounting, flows.rows),
-    ports: [...portTraffic({ ports, counts: flows.rows }), ...portTraffic(ofRelays)],
+    ports: [
+      ...(await collected(portTraffic({ ports, counts: flows.rows }))),
+      ...(await collected(portTraffic(ofRelays))),
+    ],
     isPartial: flows.isPartial,
   };
   return { measured, busyMs: flows.busyMs };
@@ -102,6 +121,15 @@ async function measureOnce(
 const noFlows: Omit<CountedFlows, 'intervalMs'> = {
   ...{ rows: [], isPartial: false, isAccounting: true, busyMs: 0 },
 };
+
+async function collected<T>(all: Iterable<T>): Promise<readonly T[]> {
+  const list: T[] = [];
+  for (const one of all) {
+    list.push(one);
+    await yieldWhenDue();
+  }
+  return list;
+}
 
 /** Those that the kernel forwards itself. Ten thousand Services are numbered in slices. */
 async function numberPorts(
@@ -125,7 +153,7 @@ async function numberPorts(
 /** Only those that are needed: nothing is copied at ten thousand Services. */
 function relayedPorts(
   states: readonly ProxyState[],
-  connections: readonly RelayedConnections[],
+  connections: readonly FamilyRelayed[],
 ): ReadonlyMap<string, NumberedPort> {
   const found = new Map<string, NumberedPort>();
   for (const { family, portKey } of connections) {

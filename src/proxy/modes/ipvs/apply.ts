@@ -81,12 +81,16 @@ export async function startIpvs(
   return {
     sync: (state, change) => exclusive(() => sync(state, change)),
     isIntact: () => exclusive(async () => written !== undefined && (await isIntact(work, written))),
+    ...(evenSchedulers.has(settings.scheduler) ? {} : { scheduler: settings.scheduler }),
     stop: async () => {
       draining.stop();
       await exclusive(kernel.close);
     },
   };
 }
+
+/** Schedulers that give every endpoint as much as the others. */
+const evenSchedulers: ReadonlySet<string> = new Set(['rr', 'wrr']);
 
 /** Runs work one after the other: a check of drained servers must not overlap with a sync that adds them again. */
 function createQueue(): <Result>(work: () => Promise<Result>) => Promise<Result> {

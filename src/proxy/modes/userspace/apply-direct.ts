@@ -3,10 +3,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Netlink, openNetlink } from '../../../host/netlink/netlink.ts';
 import { requireLink } from '../../../host/netlink/route-links.ts';
 import { deleteRoute, replaceRoute, routeTable } from '../../../host/netlink/route-routes.ts';
-import type { ProxyState, StateChange } from '../../model/state.ts';
-import type { ModeOptions, RunningMode, SyncReport } from '../mode.ts';
+import type { ProxyState, ServicePort, StateChange } from '../../model/state.ts';
+import type { ModeOptions, RelayedConnections, RunningMode, SyncReport } from '../mode.ts';
 import { directRelays, hasUnfilteredBalancer, localRoutes } from './direct.ts';
-import type { Relays, RelayToOpen } from './relays.ts';
+import type { CarriedByRelay, Relays, RelayToOpen } from './relays.ts';
 
 export type DirectOptions = Pick<ModeOptions, 'log' | 'family'> & { readonly relays: Relays };
 
@@ -16,6 +16,7 @@ export async function startDirect({ relays, log }: DirectOptions): Promise<Runni
   const routes = new Set<string>();
   const open = new Map<string, RelayToOpen>();
   const warned = new Set<string>();
+  let ports: ProxyState['ports'] = new Map();
 
   const fit = async (key: string, wanted: readonly RelayToOpen[]): Promise<number> => {
     let changes = 0;
@@ -37,6 +38,7 @@ export async function startDirect({ relays, log }: DirectOptions): Promise<Runni
   };
   return {
     async sync(state: ProxyState, change: StateChange): Promise<SyncReport> {
+      ports = state.ports;
       let changes = await fitRoutes(netlink, loopback, { routes, wanted: localRoutes(state) });
       const keys = change.kind === 'full' ? keysOf(state, open) : change.keys;
       for (const key of keys) {
@@ -51,6 +53,7 @@ export async function startDirect({ relays, log }: DirectOptions): Promise<Runni
       return { isFull: change.kind === 'full', changes, bytes: 0 };
     },
     isIntact: () => Promise.resolve(true),
+    relayed: async () => (await relays.carried()).flatMap((one) => relayedBy(one, ports)),
     async stop() {
       await relays.stop();
       // Without relays nothing answers there: the routes are removed with them.
@@ -58,6 +61,21 @@ export async function startDirect({ relays, log }: DirectOptions): Promise<Runni
       await netlink.close();
     },
   };
+}
+
+/** Names are `SERVICE-PORT IP PORT`; the policy of the address says which endpoints its relay has. */
+function relayedBy(
+  { id, endpoints }: CarriedByRelay,
+  ports: ReadonlyMap<string, ServicePort>,
+): readonly RelayedConnections[] {
+  const [portKey = '', ip] = id.split(' ');
+  const port = ports.get(portKey);
+  const policy = port?.clusterIP === ip ? port?.internalPolicy : port?.externalPolicy;
+  return endpoints.map((one) => ({
+    ...one,
+    portKey,
+    set: policy === 'Local' ? 'local' : 'cluster',
+  }));
 }
 
 function keysOf(

@@ -4,10 +4,10 @@ import { isDeepStrictEqual } from 'node:util';
 import { NativeUnavailableError } from '../../../host/native.ts';
 import type { Log } from '../../../observe/log.ts';
 import type { ProxyState, ServicePort, StateChange } from '../../model/state.ts';
-import type { Mode, ModeOptions, RunningMode, SyncReport } from '../mode.ts';
+import type { Mode, ModeOptions, RelayedConnections, RunningMode, SyncReport } from '../mode.ts';
 import { redirected } from './desired.ts';
 import { startPortableRelays } from './relay-portable.ts';
-import type { RelayLimits, Relays } from './relays.ts';
+import type { CarriedByRelay, RelayLimits, Relays } from './relays.ts';
 import { startRelayThread } from './run-relay-thread.ts';
 import { createPortRelays, type PortRelays } from './run-relays.ts';
 import { readSettings, type UserspaceSettings } from './settings.ts';
@@ -20,6 +20,9 @@ export type UserspaceOptions = ModeOptions & {
 const noAddress = 'Not relaying Services, the node has no address for relays to listen on';
 
 type NodeRelays = { readonly ip: string; readonly relays: PortRelays };
+
+/** Between the address that relays listen on and their own name, which has spaces, too. */
+const relayName = (ip: string, id: string): string => `${ip} ${id}`;
 
 export async function startUserspace(
   options: UserspaceOptions,
@@ -54,6 +57,7 @@ export async function startUserspace(
   return {
     sync,
     isIntact: kernel.isIntact,
+    relayed: async () => (await relays.carried()).flatMap(relayedBy),
     async stop() {
       await Promise.all([kernel.stop(), relays.stop()]);
     },
@@ -72,12 +76,18 @@ function relaysOnNode(
   // Relay names are free again only after the old ones are closed; these listen elsewhere and have their own.
   const renamed: Relays = {
     ...relays,
-    open: (relay) => relays.open({ ...relay, id: `${ip} ${relay.id}` }),
-    update: (update) => relays.update({ ...update, id: `${ip} ${update.id}` }),
-    close: (id) => relays.close(`${ip} ${id}`),
+    open: (relay) => relays.open({ ...relay, id: relayName(ip, relay.id) }),
+    update: (update) => relays.update({ ...update, id: relayName(ip, update.id) }),
+    close: (id) => relays.close(relayName(ip, id)),
   };
   const range = ports === undefined ? {} : { ports };
   return { ip, relays: createPortRelays({ relays: renamed, listenIP: ip, ...range }) };
+}
+
+/** Names are `IP SERVICE-PORT SET`. */
+function relayedBy({ id, endpoints }: CarriedByRelay): readonly RelayedConnections[] {
+  const [, portKey = '', set] = id.split(' ');
+  return endpoints.map((one) => ({ ...one, portKey, set: set === 'local' ? 'local' : 'cluster' }));
 }
 
 type Work = {

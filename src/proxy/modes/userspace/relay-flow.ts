@@ -27,6 +27,8 @@ export type Flow = {
   isDrained: boolean;
   /** FIN was passed on to the receiver. */
   hasEnded: boolean;
+  /** Bytes that were read of the sender. */
+  moved: number;
   /** The other direction. */
   back?: Flow;
 };
@@ -54,7 +56,7 @@ const wouldBlock = -11;
 const passing = Buffer.alloc(copiedBytes);
 
 export function createFlow(from: Side, to: Side): Flow {
-  return { from, to, held: 0, isBulk: false, isDrained: false, hasEnded: false };
+  return { from, to, held: 0, isBulk: false, isDrained: false, hasEnded: false, moved: 0 };
 }
 
 export function createPipePool(sockets: Pick<StreamSockets, 'pipe' | 'close'>): PipePool {
@@ -115,6 +117,7 @@ function moveByCopy({ sockets }: Parts, flow: Flow): Move {
     else from.isReadable = false;
   } else flow.isBulk = true;
   if (count === 0) return 'nothing';
+  flow.moved += count;
   return write(sockets, flow, passing.subarray(0, count));
 }
 
@@ -153,6 +156,7 @@ function fill({ sockets, pipes }: Parts, flow: Flow): Move {
   }
   if (count > 0) {
     flow.held += count;
+    flow.moved += count;
     return 'moved';
   }
   if (count !== wouldBlock) return 'broken';

@@ -5,16 +5,18 @@ import { createServer, connect as dial, type Server, type Socket } from 'node:ne
 import { createLinkedQueue, type LinkedQueue } from '../../../host/linked-queue.ts';
 import { type Balancer, createBalancer } from './balance.ts';
 import type { HostPort } from './relay-address.ts';
+import { type Carried, createRelayTally, type RelayTally } from './relay-counts.ts';
 import type { RelayLimits, Relays, RelayToOpen } from './relays.ts';
 
 type Counts = { open: number; total: number; unanswered: number; refused: number };
 type Carrier = {
   readonly balancer: Balancer<HostPort>;
   readonly counts: Counts;
+  readonly tally: RelayTally;
   readonly limits: RelayLimits;
   readonly sockets: LinkedQueue<Socket>;
 };
-type OpenRelay = Pick<Carrier, 'balancer'> & { readonly stop: () => void };
+type OpenRelay = Pick<Carrier, 'balancer' | 'tally'> & { readonly stop: () => void };
 
 /** How long each try to reach an endpoint may take (USR-03). */
 const tryLimitsMs = [250, 500, 1000, 2000];
@@ -35,18 +37,24 @@ export function startPortableRelays(limits: RelayLimits): Relays {
         now: () => performance.now(),
         random: Math.random,
       });
-      const carrier = { balancer, counts, limits, sockets };
+      const tally = createRelayTally();
+      const carrier = { balancer, counts, tally, limits, sockets };
       const { port, stop } =
         relay.protocol === 'TCP'
           ? await listenTcp(carrier, relay)
           : await listenUdp(carrier, relay);
-      relays.set(relay.id, { balancer, stop });
+      relays.set(relay.id, { balancer, tally, stop });
       return port;
     },
-    update: ({ id, endpoints, affinitySeconds }) =>
-      relays.get(id)?.balancer.update(endpoints, affinitySeconds),
+    update({ id, endpoints, affinitySeconds }) {
+      const relay = relays.get(id);
+      relay?.balancer.update(endpoints, affinitySeconds);
+      relay?.tally.update(endpoints);
+    },
     close,
     totals: () => Promise.resolve({ ...counts }),
+    carried: () =>
+      Promise.resolve([...relays].map(([id, { tally }]) => ({ id, endpoints: tally.read() }))),
     stop() {
       for (const id of [...relays.keys()]) close(id);
       for (const socket of sockets.all()) socket.destroy();
@@ -83,7 +91,7 @@ async function listenTcp(carrier: Carrier, { listen }: RelayToOpen) {
 }
 
 function carryTcp(carrier: Carrier, client: Socket, tried: readonly HostPort[]): void {
-  const { balancer, counts } = carrier;
+  const { balancer, counts, tally } = carrier;
   const key = client.remoteAddress ?? '';
   const limitMs = tryLimitsMs[tried.length];
   const endpoint = tried.length === 0 ? balancer.pick(key) : balancer.pickAnother(key, tried);
@@ -101,17 +109,44 @@ function carryTcp(carrier: Carrier, client: Socket, tried: readonly HostPort[]):
   backend.once('error', another);
   backend.setTimeout(limitMs, another);
   backend.once('connect', () => {
+    if (client.destroyed) {
+      backend.destroy();
+      return;
+    }
     backend.setTimeout(0);
     backend.off('error', another);
     backend.on('error', () => client.resetAndDestroy());
-    client.on('close', () => backend.destroy());
+    const ended = tally.opened(endpoint, {
+      client: () => ({ address: key, port: client.remotePort ?? 0 }),
+      ...{ clientKey: key, ...movedBy(backend) },
+    });
+    client.on('close', () => {
+      backend.destroy();
+      ended();
+    });
     client.pipe(backend).pipe(client);
   });
 }
 
+/** Node counts the bytes of its sockets. */
+function movedBy(backend: Socket): Pick<Carried, 'up' | 'down'> {
+  return {
+    up: {
+      get moved() {
+        return backend.bytesWritten;
+      },
+    },
+    down: {
+      get moved() {
+        return backend.bytesRead;
+      },
+    },
+  };
+}
+
 type Session = { readonly socket: UdpSocket; readonly send: (message: Buffer) => void };
 
-async function listenUdp({ balancer, counts, limits }: Carrier, { listen }: RelayToOpen) {
+async function listenUdp({ balancer, counts, tally, limits }: Carrier, { listen }: RelayToOpen) {
   const type = listen.ip.includes(':') ? 'udp6' : 'udp4';
   const server = createSocket(type);
   const sessions = new Map<string, Session>();
@@ -125,9 +160,15 @@ async function listenUdp({ balancer, counts, limits }: Carrier, { listen }: Rela
     const socket = createSocket(type);
     counts.open += 1;
     counts.total += 1;
+    const [up, down] = [{ moved: 0 }, { moved: 0 }];
+    const ended = tally.opened(endpoint, {
+      client: () => client,
+      ...{ clientKey: client.address, up, down },
+    });
     const forget = (): void => {
       if (!sessions.delete(key)) return;
       counts.open -= 1;
+      ended();
       socket.close();
     };
     const timer = setTimeout(forget, limits.udpIdleMs);
@@ -135,11 +176,13 @@ async function listenUdp({ balancer, counts, limits }: Carrier, { listen }: Rela
       // The socket is not connected, so that any sender can write to it.
       if (address !== endpoint.ip || port !== endpoint.port) return;
       timer.refresh();
+      down.moved += message.length;
       server.send(message, client.port, client.address);
     });
     socket.on('error', forget);
     const send = (message: Buffer): void => {
       timer.refresh();
+      up.moved += message.length;
       socket.send(message, endpoint.port, endpoint.ip);
     };
     const session = { socket, send };

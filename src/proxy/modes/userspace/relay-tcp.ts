@@ -11,10 +11,11 @@ import {
   urgent,
   writable,
 } from '../../../host/poll-loop.ts';
-import { addressKey, socketAddressBytes } from '../../../host/socket-address.ts';
+import { addressKey, portOf, socketAddressBytes, textOf } from '../../../host/socket-address.ts';
 import type { StreamSockets } from '../../../host/stream-sockets.ts';
 import type { Balancer } from './balance.ts';
 import type { Backend } from './relay-address.ts';
+import type { Client, RelayTally } from './relay-counts.ts';
 import { createFlow, type Flow, type PipePool, pump, type Side } from './relay-flow.ts';
 
 export type TcpRelayParts = {
@@ -23,6 +24,7 @@ export type TcpRelayParts = {
   readonly pipes: PipePool;
   readonly balancer: Balancer<Backend>;
   readonly counts: RelayCounts;
+  readonly tally: RelayTally;
   /** Aborts each open connection. */
   readonly connections: LinkedQueue<() => void>;
 };
@@ -72,7 +74,7 @@ export function startTcpRelay(parts: TcpRelayParts, address: Buffer): TcpRelay {
       if (counts.open >= counts.max) {
         counts.refused += 1;
         sockets.reset(client);
-      } else connectTo(parts, client, addressKey(peer));
+      } else connectTo(parts, client, { key: addressKey(peer), port: portOf(peer) });
     }
   };
   const listen = (): void => loop.add(listener, readable, accept);
@@ -93,8 +95,13 @@ export function startTcpRelay(parts: TcpRelayParts, address: Buffer): TcpRelay {
   };
 }
 
+/** Of whom a connection comes. */
+type Peer = { readonly key: string; readonly port: number };
+
+const clientOf = ({ key, port }: Peer): Client => ({ address: textOf(key), port });
+
 /** Tries endpoints until one accepts the connection, then joins the sockets. */
-function connectTo(parts: TcpRelayParts, client: number, key: string): void {
+function connectTo(parts: TcpRelayParts, client: number, peer: Peer): void {
   const { loop, sockets, balancer, counts } = parts;
   counts.open += 1;
   counts.total += 1;
@@ -108,7 +115,8 @@ function connectTo(parts: TcpRelayParts, client: number, key: string): void {
   };
   const attempt = (): void => {
     const limitMs = tryLimitsMs[tried.length];
-    const endpoint = tried.length === 0 ? balancer.pick(key) : balancer.pickAnother(key, tried);
+    const endpoint =
+      tried.length === 0 ? balancer.pick(peer.key) : balancer.pickAnother(peer.key, tried);
     if (endpoint === undefined || limitMs === undefined) {
       giveUp();
       return;
@@ -131,14 +139,25 @@ function connectTo(parts: TcpRelayParts, client: number, key: string): void {
       cancel();
       const hasFailed = (events & (failed | hungUp)) !== 0 && sockets.pendingError(backend) !== 0;
       if (hasFailed) next();
-      else join(parts, client, backend, events);
+      else join(parts, { client, backend, peer, endpoint }, events);
     });
   };
   attempt();
 }
 
+type Joined = {
+  readonly client: number;
+  readonly backend: number;
+  readonly peer: Peer;
+  readonly endpoint: Backend;
+};
+
 /** Forwards bytes both ways until both sides have ended. */
-function join(parts: TcpRelayParts, client: number, backend: number, firstEvents: number): void {
+function join(
+  parts: TcpRelayParts,
+  { client, backend, peer, endpoint }: Joined,
+  firstEvents: number,
+): void {
   const { loop, sockets, counts } = parts;
   const a: Side = { fd: client, isReadable: false, isWritable: true, isComplete: false };
   const b: Side = { fd: backend, isReadable: false, isWritable: true, isComplete: false };
@@ -146,12 +165,16 @@ function join(parts: TcpRelayParts, client: number, backend: number, firstEvents
   const down = createFlow(b, a);
   up.back = down;
   down.back = up;
+  const ended = parts.tally.opened(endpoint, {
+    ...{ client: () => clientOf(peer), clientKey: peer.key, up, down },
+  });
   let isOpen = true;
 
   const end = (isBroken: boolean): void => {
     isOpen = false;
     parts.connections.remove(entry);
     counts.open -= 1;
+    ended();
     for (const flow of [up, down]) parts.pipes.discard(flow);
     for (const fd of [client, backend]) {
       loop.forget(fd);

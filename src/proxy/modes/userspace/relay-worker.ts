@@ -8,12 +8,23 @@ import { createPollLoop, readable } from '../../../host/poll-loop.ts';
 import { openStreamSockets } from '../../../host/stream-sockets.ts';
 import { type Balancer, createBalancer } from './balance.ts';
 import { type Backend, toBackend } from './relay-address.ts';
+import { createRelayTally, type RelayTally } from './relay-counts.ts';
 import { createPipePool } from './relay-flow.ts';
 import { type RelayCounts, startTcpRelay } from './relay-tcp.ts';
 import { startUdpRelay } from './relay-udp.ts';
-import type { RelayReply, RelayRequest, RelayThreadSettings, RelayToOpen } from './relays.ts';
+import type {
+  CarriedByRelay,
+  RelayReply,
+  RelayRequest,
+  RelayThreadSettings,
+  RelayToOpen,
+} from './relays.ts';
 
-type OpenRelay = { readonly balancer: Balancer<Backend>; readonly stop: () => void };
+type OpenRelay = {
+  readonly balancer: Balancer<Backend>;
+  readonly tally: RelayTally;
+  readonly stop: () => void;
+};
 
 carry(workerData as RelayThreadSettings & { readonly port: MessagePort });
 
@@ -41,12 +52,13 @@ function carry({ limits, wake, port }: RelayThreadSettings & { readonly port: Me
       random: Math.random,
     });
     const { address } = toBackend(listen);
-    const parts = { loop, balancer, counts };
+    const tally = createRelayTally();
+    const parts = { loop, balancer, counts, tally };
     const relay =
       protocol === 'TCP'
         ? startTcpRelay({ ...parts, sockets, pipes, connections }, address)
         : startUdpRelay({ ...parts, sockets: datagrams, idleMs: limits.udpIdleMs, now }, address);
-    relays.set(id, { balancer, stop: relay.stop });
+    relays.set(id, { balancer, tally, stop: relay.stop });
     return relay.port;
   };
   const close = (id: string): void => {
@@ -66,6 +78,7 @@ function carry({ limits, wake, port }: RelayThreadSettings & { readonly port: Me
       case 'update': {
         const { id, endpoints, affinitySeconds } = request.update;
         relays.get(id)?.balancer.update(endpoints.map(toBackend), affinitySeconds);
+        relays.get(id)?.tally.update(endpoints);
         return;
       }
       case 'close':
@@ -76,6 +89,9 @@ function carry({ limits, wake, port }: RelayThreadSettings & { readonly port: Me
         reply({ kind: 'totals', ask: request.request, totals });
         return;
       }
+      case 'carried':
+        reply({ kind: 'carried', ask: request.request, relays: carriedBy(relays) });
+        return;
       case 'stop':
         for (const id of [...relays.keys()]) close(id);
         for (const end of connections.all()) end();
@@ -95,4 +111,11 @@ function carry({ limits, wake, port }: RelayThreadSettings & { readonly port: Me
   });
   loop.run();
   port.close();
+}
+
+function carriedBy(relays: ReadonlyMap<string, OpenRelay>): readonly CarriedByRelay[] {
+  return [...relays].flatMap(([id, { tally }]) => {
+    const endpoints = tally.read();
+    return endpoints.length === 0 ? [] : [{ id, endpoints }];
+  });
 }

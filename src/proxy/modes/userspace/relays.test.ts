@@ -86,6 +86,7 @@ for (const [way, start] of Object.entries(ways)) {
     testLimits(world);
     testDatagrams(world);
     testBytes(world);
+    testCounts(world);
   });
 }
 
@@ -214,6 +215,41 @@ function testLimits(world: World): void {
   });
 }
 
+function testCounts(world: World): void {
+  const countsOf = async (id: string) => {
+    const carried = await world.relays.carried();
+    return carried.find((one) => one.id === id)?.endpoints ?? [];
+  };
+  test('count connections and bytes by endpoint, and name those with the most', async () => {
+    const relay = { id: 'counted', protocol: 'TCP', listen } as const;
+    const port = await world.relays.open({ ...relay, endpoints: [world.a] });
+    assert.equal(await ask(port, 'hello'), 'a:5');
+    let [ended] = await countsOf('counted');
+    while ((ended?.open ?? 1) > 0) [ended] = await countsOf('counted');
+    assert.deepEqual([ended?.ip, ended?.port], [world.a.ip, world.a.port]);
+    assert.deepEqual([ended?.opened, ended?.open, ended?.clients], [1, 0, 0]);
+    assert.deepEqual([ended?.bytesIn, ended?.bytesOut, ended?.busiest], [5, 3, []]);
+    const socket = connect({ port, host: '127.0.0.1' });
+    socket.write('x'.repeat(100_000));
+    assert.equal(String(await take(socket, 2)), 'a:');
+    const client = `127.0.0.1:${socket.localPort}`;
+    let [open] = await countsOf('counted');
+    const first = open?.busiest[0];
+    while ((open?.bytesIn ?? 0) < 100_005) [open] = await countsOf('counted');
+    assert.deepEqual([open?.opened, open?.open, open?.clients], [2, 1, 1]);
+    assert.deepEqual([open?.bytesIn, open?.bytesOut, first?.client], [100_005, 5, client]);
+    // Busy is who has moved bytes since the last reading.
+    assert.deepEqual((await countsOf('counted'))[0]?.busiest, []);
+    const closed = once(socket, 'close');
+    socket.end();
+    socket.resume();
+    await closed;
+    while ((open?.open ?? 0) > 0) [open] = await countsOf('counted');
+    world.relays.update({ ...relay, endpoints: [world.b] });
+    assert.deepEqual(await countsOf('counted'), []);
+  });
+}
+
 function testDatagrams(world: World): void {
   test('carry datagrams and bring the answers back', async () => {
     const server = createSocket('udp4');
@@ -233,6 +269,9 @@ function testDatagrams(world: World): void {
       const [message] = (await once(client, 'message')) as [Buffer];
       assert.equal(message.toString(), `re: ${text}`);
     }
+    const carried = (await world.relays.carried()).find(({ id }) => id === 'udp');
+    const { opened, bytesIn, bytesOut } = carried?.endpoints[0] ?? {};
+    assert.deepEqual([opened, bytesIn, bytesOut], [1, 6, 14]);
     client.close();
     server.close();
   });

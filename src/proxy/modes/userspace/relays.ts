@@ -1,5 +1,6 @@
 // The contract of relays, for both implementations.
 import type { HostPort } from './relay-address.ts';
+import type { EndpointCounts } from './relay-counts.ts';
 
 export type RelayToOpen = {
   readonly id: string;
@@ -19,6 +20,12 @@ export type RelayTotals = {
   readonly refused: number;
 };
 
+/** Of one relay, by endpoint; those that never had a connection are left out. */
+export type CarriedByRelay = {
+  readonly id: string;
+  readonly endpoints: readonly EndpointCounts[];
+};
+
 export type Relays = {
   /** Resolves with the port it listens on; rejects when it cannot listen there. */
   readonly open: (relay: RelayToOpen) => Promise<number>;
@@ -27,6 +34,8 @@ export type Relays = {
   /** Accepts no new connections; existing ones stay. */
   readonly close: (id: string) => void;
   readonly totals: () => Promise<RelayTotals>;
+  /** Of the relays that are open. */
+  readonly carried: () => Promise<readonly CarriedByRelay[]>;
   /** Ends the connections too. */
   readonly stop: () => Promise<void>;
 };
@@ -43,12 +52,18 @@ export type RelayRequest =
   | { readonly kind: 'update'; readonly update: RelayUpdate }
   | { readonly kind: 'close'; readonly id: string }
   | { readonly kind: 'totals'; readonly request: number }
+  | { readonly kind: 'carried'; readonly request: number }
   | { readonly kind: 'stop' };
 
 export type RelayReply =
   | { readonly kind: 'opened'; readonly ask: number; readonly port: number }
   | { readonly kind: 'failed'; readonly ask: number; readonly reason: string }
-  | { readonly kind: 'totals'; readonly ask: number; readonly totals: RelayTotals };
+  | { readonly kind: 'totals'; readonly ask: number; readonly totals: RelayTotals }
+  | {
+      readonly kind: 'carried';
+      readonly ask: number;
+      readonly relays: readonly CarriedByRelay[];
+    };
 
 export type RelayThreadSettings = {
   readonly limits: RelayLimits;

@@ -2,12 +2,19 @@
 import { MessageChannel, Worker } from 'node:worker_threads';
 import { loadCLibrary } from '../../../host/native.ts';
 import { workerUrl } from '../../../host/worker-url.ts';
-import type { RelayLimits, RelayReply, RelayRequest, Relays, RelayTotals } from './relays.ts';
+import type {
+  CarriedByRelay,
+  RelayLimits,
+  RelayReply,
+  RelayRequest,
+  Relays,
+  RelayTotals,
+} from './relays.ts';
 
 const nonBlocking = 0x800;
 const closeOnExec = 0x80000;
 
-type Answer = Extract<RelayReply, { kind: 'opened' | 'totals' }>;
+type Answer = Extract<RelayReply, { kind: 'opened' | 'totals' | 'carried' }>;
 type Waiting = {
   readonly resolve: (answer: Answer) => void;
   readonly reject: (reason: Error) => void;
@@ -71,6 +78,10 @@ export function startRelayThread(limits: RelayLimits): Relays {
       if (answer.kind !== 'totals')
         throw new Error(`Expected totals from the relay thread, got ${answer.kind}`);
       return answer.totals;
+    },
+    async carried(): Promise<readonly CarriedByRelay[]> {
+      const answer = await request((number) => ({ kind: 'carried', request: number }));
+      return answer.kind === 'carried' ? answer.relays : [];
     },
     async stop() {
       if (failure === undefined) send({ kind: 'stop' });
