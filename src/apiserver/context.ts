@@ -12,6 +12,7 @@ import type { StreamCount } from './limits/stream-count.ts';
 import type { Reserve } from './objects/reservation.ts';
 import type { PartsChannel } from './parts/channel.ts';
 import type { Peers } from './parts/peers.ts';
+import type { SharedQuestions } from './parts/shared-questions.ts';
 import type { Dial } from './proxy/forward.ts';
 import type { TokenIssuer } from './tokens/service-account-tokens.ts';
 
@@ -46,6 +47,8 @@ export type ApiContext = {
   readonly partsChannel: PartsChannel;
   /** And to those of the other servers of the cluster. */
   readonly peers: Peers;
+  /** Those about traffic, which take seconds: the encoded lists. */
+  readonly trafficQuestions: SharedQuestions<Buffer>;
   /** Authenticate this server to agents of nodes. */
   readonly nodeCredentials: () => NodeCredentials;
   /** Earlier versions of objects; absent where none are kept. Set when the server has started. */

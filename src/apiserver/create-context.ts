@@ -30,7 +30,9 @@ import { defaultLimits } from './limits/limits.ts';
 import { createStreamCount } from './limits/stream-count.ts';
 import type { ApiServerOptions } from './options.ts';
 import { createPartsChannel } from './parts/channel.ts';
+import { maxOpenRows } from './parts/list-traffic.ts';
 import { noPeers } from './parts/peers.ts';
+import { createSharedQuestions } from './parts/shared-questions.ts';
 import { type Dial, dialPod } from './proxy/forward.ts';
 import { guardDial } from './proxy/guard-dial.ts';
 import type { ReviewParts } from './reviews/answer-review.ts';
@@ -114,6 +116,7 @@ export async function createContext(
       maxPerUser: (options.limits ?? defaultLimits).maxWatchesPerUser,
     }),
     peers: noPeers,
+    trafficQuestions: createSharedQuestions(maxOpenRows),
     nodeCredentials: createNodeCredentials(options.credentials, {
       now,
       ...(options.nodeTrust === undefined ? {} : { trust: options.nodeTrust }),

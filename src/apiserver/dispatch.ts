@@ -207,11 +207,11 @@ function answerPart(kind: PartKindServed, call: PartCall): Promise<ApiResponse> 
   const { info, request } = call;
   const { subresource, verb } = info;
   const isKnown = subresource === '' || kind.subresources?.some(({ name }) => name === subresource);
-  if (isKnown !== true || info.rest !== '' || info.inNamespace !== kind.namespaced) {
-    throw notServed();
-  }
+  const isAcross = verb === 'list' && kind.namespaced && info.pathName === '';
+  const isElsewhere = info.inNamespace !== kind.namespaced && !isAcross;
+  if (isKnown !== true || info.rest !== '' || isElsewhere) throw notServed();
   const handler = handlerOf(kind.handlers, subresource === '' ? verb : `${subresource}/${verb}`);
-  const isCollection = subresource === '' && verb === 'create';
+  const isCollection = subresource === '' && (verb === 'create' || verb === 'list');
   const isWrongMethod = request.method === 'HEAD' || isCollection !== (info.pathName === '');
   if (handler === undefined || isWrongMethod) throw methodNotAllowed();
   return handler(call);

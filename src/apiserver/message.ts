@@ -57,6 +57,7 @@ export type QueryOption =
   | 'force'
   | 'gracePeriodSeconds'
   | 'includeObject'
+  | 'intervalMilliseconds'
   | 'limit'
   | 'limitBytes'
   | 'orphanDependents'

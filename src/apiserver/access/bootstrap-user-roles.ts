@@ -78,9 +78,11 @@ export const userRoles: readonly ClusterRole[] = [
   clusterRole('system:aggregate-to-edit', editRules, { [toEdit]: 'true' }),
   clusterRole('system:aggregate-to-view', viewRules, { [toView]: 'true' }),
   // Fairlead's own resource: the role of upstream stays as it is.
-  clusterRole('fairlead:aggregate-to-view', [allow('get', partsGroup, 'propagations')], {
-    [toView]: 'true',
-  }),
+  clusterRole(
+    'fairlead:aggregate-to-view',
+    [allow('get', partsGroup, 'propagations'), allow('get list', partsGroup, 'traffics')],
+    { [toView]: 'true' },
+  ),
   clusterRole('system:discovery', [
     allowPaths(
       'get',

@@ -75,6 +75,8 @@ const isHealth = (path: string): boolean => /^\/(healthz|livez|readyz)(\/|$)/.te
 /** Of pods and Services; and the questions that a part waits for. */
 const streamed = new Set(['proxy', 'log', 'exec', 'attach', 'portforward', 'questions']);
 
+const heldResources: ReadonlySet<string> = new Set(['releases', 'traffics']);
+
 /** Whether it lasts as long as the client wants. A watch needs a seat until it has started. */
 export function isLongRunning(info: RequestInfo): boolean {
   if (info.kind === 'path') return false;
@@ -82,7 +84,7 @@ export function isLongRunning(info: RequestInfo): boolean {
     info.verb === 'watch' ||
     info.verb === 'proxy' ||
     streamed.has(info.subresource) ||
-    // Held until the proxies have confirmed; their number is bounded for each user.
-    (info.group === partsGroup && info.resource === 'releases')
+    // Held until the proxies have answered; their number is bounded for each user.
+    (info.group === partsGroup && heldResources.has(info.resource))
   );
 }

@@ -51,6 +51,15 @@ export function tooManyQuestions(limit: number): ApiError {
   });
 }
 
+export function tooManyMeasurements(): ApiError {
+  return failure({
+    code: 429,
+    reason: 'TooManyRequests',
+    message: 'Too many requests, please try again later. Too much traffic is being measured.',
+    details: { retryAfterSeconds },
+  });
+}
+
 export function timedOut(): ApiError {
   return failure({
     code: 504,

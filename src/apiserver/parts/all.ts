@@ -5,6 +5,7 @@ import * as s from '../../schema/node.ts';
 import { acceptAnswers, answerListKind, connectPart } from './connect-part.ts';
 import { answerQuestion, questionKind } from './forward-question.ts';
 import { holdRelease, releaseKind } from './hold-release.ts';
+import { listTraffic, trafficKind } from './list-traffic.ts';
 import type { PartKindServed } from './part-call.ts';
 import { propagationKind, readPropagation } from './read-propagation.ts';
 
@@ -27,9 +28,15 @@ const releases: PartKindServed = { ...releaseKind, handlers: { get: holdRelease 
 
 const propagations: PartKindServed = { ...propagationKind, handlers: { get: readPropagation } };
 
+const traffics: PartKindServed = {
+  ...trafficKind,
+  handlers: { get: listTraffic, list: listTraffic },
+};
+
 export const servedPartKinds: readonly PartKindServed[] = [
   parts,
   propagations,
   questions,
   releases,
+  traffics,
 ];
