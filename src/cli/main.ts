@@ -42,7 +42,11 @@ export async function main(argv: readonly string[], options: MainOptions = {}): 
   };
   followSignals(requests, readTerminal());
   // Ignore errors such as EPIPE: a reader of the output that has exited is no reason to stop.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+  let isOutputClosed = false;
+  process.stdout.on('error', () => {
+    isOutputClosed = true;
+  });
+  process.stderr.on('error', () => {});
   const now = (): number => Date.now();
   const env = { ...process.env };
   // Child processes must not inherit the bootstrap token.
@@ -60,6 +64,7 @@ export async function main(argv: readonly string[], options: MainOptions = {}): 
       ? { terminal: { columns: process.stdout.columns, rows: process.stdout.rows } }
       : {}),
     interrupted: interrupted.signal,
+    isOutputClosed: () => isOutputClosed,
     ...options,
   });
   process.exitCode = code;

@@ -29,6 +29,8 @@ export type World = {
   readonly startedAt: number;
   /** Absent where the output is not a terminal. */
   readonly terminal?: Terminal;
+  /** Whether the reader of the output is gone, as of `| head`: for commands that go on by themselves. */
+  readonly isOutputClosed?: () => boolean;
   /** Aborts on the first SIGINT or SIGTERM. */
   readonly interrupted: AbortSignal;
   /** Started as `kubectl fairlead`: kubeconfigs are found as kubectl finds them. */

@@ -25,6 +25,7 @@ const rows: readonly PageRow[] = [
     file: 'src/what-if/what-if.ts',
     type: 'WhatIf',
   },
+  { page: 'output-top.md', file: 'src/top/top-services.ts', type: 'TopServices' },
 ];
 
 const folder = 'docs/reference';

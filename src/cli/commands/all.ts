@@ -62,6 +62,11 @@ export const allCommands: readonly ListedCommand[] = [
     summary: 'Predicts what changes would do to Services, without making them',
     load: async () => (await import('./what-if.ts')).whatIf,
   },
+  {
+    name: 'top',
+    summary: 'Shows connections and bytes of Services, and why they are uneven',
+    load: async () => (await import('./top.ts')).top,
+  },
   { name: 'apiserver', summary: 'Runs the API server alone', load: async () => apiserver },
   { name: 'controllers', summary: 'Runs the controllers alone', load: async () => controllers },
   {
