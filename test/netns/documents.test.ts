@@ -110,10 +110,6 @@ const notRun: readonly (readonly [document: RegExp, command: RegExp, reason: str
     elsewhere('test/netns/load-balancer.test.ts'),
   ],
   [/what-if/, /^kubectl kustomize/, 'needs manifests of the reader'],
-    manifest('web-deployment'),
-    'kubectl apply -f examples/service.yaml',
-    'kubectl rollout status deployment/web',
-  ],
   [/traffic/, /--watch/, 'runs until it is interrupted'],
   [/operating/, /^fairlead apiserver/, elsewhere('test/parts/api/audit.test.ts')],
 ];
@@ -129,10 +125,6 @@ const stands: readonly (readonly [document: RegExp, from: RegExp, to: string])[]
   // These are on the node, where the document says to look.
   [/debugging/, /^(curl 127.*|nft .*)$/, 'fairlead shell -- sh -c "$1"'],
   [/what-if/, /node\/n[12]/, '$(kubectl get nodes -o name | head -n 1)'],
-    manifest('web-deployment'),
-    'kubectl apply -f examples/service.yaml',
-    'kubectl rollout status deployment/web',
-  ],
   [/traffic/, /^(sysctl .*)$/, 'fairlead shell -- $1'],
   [/joining/, /delete abcdef/, 'delete "$(fairlead token list | tail -n 1 | cut -c 1-6)"'],
 ];
