@@ -1,6 +1,9 @@
 // A trace as text for people: hop by hop, aligned, at most a screen.
 
 import { formatLocalTime } from '../meta/local-time.ts';
+import { printable } from '../meta/printable.ts';
+import type { LiveTrace } from './live/live.ts';
+import { liveRows } from './live/render-live.ts';
 import { percent } from './outcome.ts';
 import { nameRows } from './render-name.ts';
 import type { EndHop, EndpointHop, Path, Trace, TraceVerdict } from './trace.ts';
@@ -24,9 +27,10 @@ const maxRules = 12;
 /** Of the names of hops. */
 const labelWidth = 11;
 
-export function renderTrace(trace: Trace, options: RenderOptions): string {
+export function renderTrace(found: Trace, options: RenderOptions): string {
   const { style, isVerbose } = options;
-  const { target, source, name, paths, verdict } = trace;
+  const trace = printableTrace(found);
+  const { target, source, name, paths, verdict, live } = trace;
   const shown = isVerbose ? paths : paths.slice(0, maxPaths);
   const hidden = paths.length - shown.length;
   const lines = [
@@ -41,9 +45,30 @@ export function renderTrace(trace: Trace, options: RenderOptions): string {
     ...(hidden > 0 ? ['', style.dim(`and ${hidden} more ways; -v shows them`)] : []),
     '',
     verdictLine(verdict, style),
+    ...(live === undefined ? [] : liveLines(live, options)),
     ...(isVerbose ? settingLines(trace, style) : []),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** Names of users' programs, messages of containers and answers of DNS servers may have any character. */
+function printableTrace(trace: Trace): Trace {
+  const text = JSON.stringify(trace);
+  if (text === printable(text) && !text.includes('\\')) return trace;
+  const clean = (_: string, value: unknown): unknown =>
+    typeof value === 'string' ? printable(value) : value;
+  return JSON.parse(text, clean) as Trace;
+}
+
+function liveLines(live: LiveTrace, options: RenderOptions): readonly string[] {
+  const { style } = options;
+  const isGood = live.differences.length === 0 && live.isAnswered;
+  return [
+    '',
+    ...liveRows(live, options).flatMap(([label, rows]) => hop(label, rows, style)),
+    '',
+    (isGood ? style.green : style.red)(live.sentence),
+  ];
 }
 
 function momentLines({ at }: Trace, { yellow }: Style): readonly string[] {

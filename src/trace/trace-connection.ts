@@ -30,6 +30,7 @@ export type TraceOptions = {
   readonly settings: ClusterSettings;
   readonly mode: TracedMode;
   readonly showRules?: PathOptions['showRules'];
+  readonly onJudged?: PathOptions['onJudged'];
   /** The snapshot is of this time. */
   readonly at?: { readonly timeMs: number };
 };
@@ -38,7 +39,7 @@ export type TraceOptions = {
 export function traceConnection(
   index: SnapshotIndex,
   request: TraceRequest,
-  { settings, mode, showRules, at }: TraceOptions,
+  { settings, mode, showRules, onJudged, at }: TraceOptions,
 ): Parsed<Trace> {
   const { domain, dnsAddresses, podRanges, proxyMode } = settings;
   const traced = { domain, dnsAddresses, podRanges, proxyMode };
@@ -60,6 +61,7 @@ export function traceConnection(
     ...{ source, mode, settings: traced },
     nodePortAddresses: settings.nodePortAddresses.value,
     ...(showRules === undefined ? {} : { showRules }),
+    ...(onJudged === undefined ? {} : { onJudged }),
   });
   const verdict = verdictOf(index, { source, paths, found: found.value });
   return {

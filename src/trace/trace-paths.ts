@@ -16,6 +16,8 @@ import type { EndHop, EndpointHop, Path } from './trace.ts';
 export type PathOptions = JudgeOptions & {
   /** The rules that a packet meets, in the syntax of the mode. */
   readonly showRules?: (judged: JudgedConnection) => readonly string[];
+  /** Is called with the first packet at each node, or at one of those that are alike. */
+  readonly onJudged?: (judged: JudgedConnection) => void;
 };
 
 /** More ends than this are shown by their number. */
@@ -39,7 +41,8 @@ function pathOf(
   judged: JudgedConnection,
   { destination, options }: PathParts,
 ): Path {
-  const { source, mode, showRules } = options;
+  const { source, mode, showRules, onJudged } = options;
+  onJudged?.(judged);
   const entrance = addressHop(index, judged);
   const endpoints = endpointHops(index, judged, { source, traits: mode.traits });
   const policy = policyHop(index, judged, { source });

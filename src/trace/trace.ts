@@ -11,6 +11,7 @@ import type {
 } from '../proxy/packets/reference-model.ts';
 import type { Setting } from '../snapshot/cluster-settings.ts';
 import type { SnapshotKind, Unread } from '../snapshot/snapshot.ts';
+import type { LiveTrace } from './live/live.ts';
 
 export type Trace = {
   readonly apiVersion: 'fairlead.dev/v1';
@@ -27,6 +28,8 @@ export type Trace = {
   readonly verdict: TraceVerdict;
   /** What could not be read, where the verdict depends on it. */
   readonly unread: readonly Unread[];
+  /** On request: what became of it when it was tried. */
+  readonly live?: LiveTrace;
 };
 
 /** The time as of which a connection is traced. */

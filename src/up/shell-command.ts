@@ -23,12 +23,18 @@ export type PodTarget = {
   readonly pid: number;
 };
 
+/** What the nodes of `up` share with the machine, where they have no network of their own. */
+export type MachineTarget = { readonly kind: 'machine' };
+
+/** The network of a pod, with the files of the machine: for programs that its image lacks. */
+export type PodNetworkTarget = { readonly kind: 'pod-network'; readonly pid: number };
+
 /** Runs as root of the namespaces: a private bind mount hides the machine's file. */
 const withNames = 'mount --bind "$1" /etc/resolv.conf && shift && exec "$@"';
 
 export function shellCommand(
   up: UpNamespaces,
-  target: NodeTarget | OutsideTarget | PodTarget,
+  target: NodeTarget | OutsideTarget | PodTarget | PodNetworkTarget | MachineTarget,
   command: readonly string[],
 ): readonly string[] {
   if (target.kind === 'pod') {
@@ -40,6 +46,10 @@ export function shellCommand(
       '--wd',
     ];
     return [...enter(up), 'nsenter', ...container, '--', ...command];
+  }
+  if (target.kind === 'machine') return [...enter(up), ...command];
+  if (target.kind === 'pod-network') {
+    return [...enter(up), 'nsenter', '--target', String(target.pid), '--net', '--', ...command];
   }
   if (target.kind === 'outside') return [...enter(up, target.namespacePath), ...command];
   const { namespacePath, resolvConf } = target;

@@ -1,6 +1,6 @@
 // Runs a shell, or any program, on a node or in a pod of `up`.
 import { spawn } from 'node:child_process';
-import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { writePrivateFile } from '../../apiserver/certificates/private-file.ts';
 import { resourceClient } from '../../client/rest.ts';
@@ -13,10 +13,9 @@ import {
 } from '../../flags/command.ts';
 import { readRunning, type UpState } from '../../flags/state-file.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
-import type { Pod } from '../../kinds/pod/types.ts';
-import { starterName } from '../../node/runtimes/sandbox/fork-steps.ts';
 import { addDataDirFlag, type DataDirFlag } from '../../up/data-dir-flag.ts';
 import { shellCommand, type UpNamespaces } from '../../up/shell-command.ts';
+import { containerProcessOf, namespacesOf, programOf } from '../../up/up-processes.ts';
 
 type Flags = DataDirFlag & {
   readonly pod?: string;
@@ -106,39 +105,6 @@ function resolverText({ dns, domain }: UpState): string {
   return `search ${[...search, domain].join(' ')}\n${servers}options ndots:5\n`;
 }
 
-/** The namespaces that the launcher created are those of its grandchild. */
-function namespacesOf({ pid, network }: UpState): UpNamespaces {
-  if (network !== 'isolated') return { isUserNamespace: false };
-  const [outer] = childrenOf(pid);
-  const [firstProcess] = outer === undefined ? [] : childrenOf(outer);
-  if (firstProcess === undefined) {
-    throw new FailedError(
-      `Cannot read process ${pid}: it belongs to another user, or is terminating.`,
-    );
-  }
-  const userOf = (id: number | 'self'): string => readlinkSync(`/proc/${id}/ns/user`);
-  return { firstProcess, isUserNamespace: userOf(firstProcess) !== userOf('self') };
-}
-
-function childrenOf(parent: number): readonly number[] {
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .map(Number)
-    .filter((pid) => parentOf(pid) === parent);
-}
-
-/** The parent PID: the fourth field of /proc/PID/stat. The program name before it may contain parentheses. */
-function parentOf(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
-  } catch (error) {
-    if (['ENOENT', 'ESRCH'].includes((error as NodeJS.ErrnoException).code ?? '')) return undefined;
-    throw error;
-  }
-}
-
-/** The agent records the process of each container under the container ID in the pod's status. */
 function containerProcess(
   { kubeconfig, nodes }: UpState,
   { pod: name, namespace, container }: Flags & { readonly pod: string },
@@ -146,37 +112,14 @@ function containerProcess(
 ): Promise<number> {
   return withSession({ kubeconfig, namespace }, world, async ({ caller }) => {
     const pod = await resourceClient(caller, podDefinition).get({ namespace, name });
-    const node = nodes.find((one) => one.name === pod.spec.nodeName);
-    const id = containerId(pod, container);
-    if (node === undefined || id === undefined) {
+    const pid = containerProcessOf(nodes, pod, container);
+    if (pid === undefined) {
       throw new FailedError(
         `Pod "${name}" has no running container of that name on a node of \`up\`.`,
       );
     }
-    const mark = readFileSync(join(node.dataDirectory, 'processes', `${id}.json`), 'utf8');
-    return (JSON.parse(mark) as { readonly pid: number }).pid;
+    return pid;
   });
-}
-
-/** The agent records the process that waits outside; its child is PID 1 of the container, whose first child is the program. */
-function programOf({ firstProcess }: UpNamespaces, outside: number): number {
-  const root = firstProcess === undefined ? '' : `/proc/${firstProcess}/root`;
-  let pid = outside;
-  for (let depth = 0; depth < 2; depth += 1) {
-    const children = readFileSync(`${root}/proc/${pid}/task/${pid}/children`, 'utf8');
-    const [child = ''] = children.split(' ');
-    if (child === '') break;
-    const isInit = readFileSync(`${root}/proc/${pid}/comm`, 'utf8').trim() === starterName;
-    if (!isInit) break;
-    pid = Number(child);
-  }
-  return pid;
-}
-
-function containerId({ status }: Pod, name: string | undefined): string | undefined {
-  const running = (status?.containerStatuses ?? []).filter(({ state }) => state?.running);
-  const found = name === undefined ? running[0] : running.find((one) => one.name === name);
-  return found?.containerID?.replace(/^.*:\/\//, '');
 }
 
 /** The environment of the container, with its Service variables. */

@@ -1,15 +1,26 @@
 // Explains a connection before it is made, hop by hop, on any cluster, with the right to read.
 import { Option } from 'commander';
 import { addClientFlags, type ClientFlags, type Session } from '../../flags/client-flags.ts';
-import { type CommandDefinition, UsageError, type World } from '../../flags/command.ts';
-import { clusterSettings, type SettingFlags } from '../../snapshot/cluster-settings.ts';
+import {
+  type CommandDefinition,
+  FailedError,
+  UsageError,
+  type World,
+} from '../../flags/command.ts';
+import {
+  type ClusterSettings,
+  clusterSettings,
+  type SettingFlags,
+} from '../../snapshot/cluster-settings.ts';
 import { indexSnapshot } from '../../snapshot/index-snapshot.ts';
 import type { JudgedConnection } from '../../trace/judge-connection.ts';
 import { type Parsed, parseProtocol, parseSource, parseTarget } from '../../trace/parse-target.ts';
 import { readTraceSnapshot } from '../../trace/read-trace-snapshot.ts';
 import { renderTrace } from '../../trace/render-trace.ts';
+import type { Trace } from '../../trace/trace.ts';
 import { type TraceRequest, traceConnection } from '../../trace/trace-connection.ts';
 import { missingRightsText, withExplainSession } from '../explain/explain-session.ts';
+import { addLiveFlags, type LiveFlags } from '../explain/live-flags.ts';
 import { withProgress } from '../explain/progress.ts';
 import { metRules } from '../explain/rule-text.ts';
 import { checkMoment, serverMoment } from '../explain/server-moment.ts';
@@ -24,7 +35,8 @@ import { paintFor } from '../output/paint.ts';
 import { objectText } from '../output/print.ts';
 
 type TraceFlags = ClientFlags &
-  ClusterFlags & {
+  ClusterFlags &
+  LiveFlags & {
     readonly from?: string;
     readonly via?: string;
     readonly protocol?: string;
@@ -59,7 +71,7 @@ export const trace: CommandDefinition = {
         new Option('-o, --output <format>', 'Format for programs').choices(['json', 'yaml']),
       )
       .option('-v, --verbose', 'All endpoints, nodes and assumptions, and no limit on the lines');
-    addClusterFlags(command).action(async (target: string, flags: TraceFlags) =>
+    addClusterFlags(addLiveFlags(command)).action(async (target: string, flags: TraceFlags) =>
       run(target, flags, world),
     );
   },
@@ -76,6 +88,9 @@ async function run(text: string, flags: TraceFlags, world: World): Promise<void>
     throw new UsageError(
       '--via: only a connection from outside arrives at a node, want --from outside',
     );
+  }
+  if (flags.live === true && flags.at !== undefined) {
+    throw new UsageError('--live: the past cannot be tried, want either --live or --at');
   }
   checkMode(flags);
   checkMoment('--at', flags.at, world);
@@ -94,6 +109,8 @@ const anyPod = { kind: 'any-pod' } as const;
 type Parts = { readonly session: Session; readonly flags: TraceFlags; readonly world: World };
 
 async function explain(request: TraceRequest, { session, flags, world }: Parts): Promise<void> {
+  const live = flags.live === true ? await import('../explain/try-live.ts') : undefined;
+  const up = live?.runningUp(session, flags.dataDir, world);
   const settingFlags = settingsOf(flags);
   const at = await serverMoment('--at', flags.at, { session, world });
   const reading = readTraceSnapshot(
@@ -103,13 +120,14 @@ async function explain(request: TraceRequest, { session, flags, world }: Parts):
   );
   const snapshot = await withProgress(world, 'Reading the objects of the connection', reading);
   const index = indexSnapshot(snapshot);
-  const settings = clusterSettings(index, settingFlags);
+  const settings = withMode(clusterSettings(index, settingFlags), up && live?.modeOf(up));
   const mode = await loadMode(settings);
   const showRules = ({ rules, packet }: Pick<JudgedConnection, 'rules' | 'packet'>) =>
     metRules(mode, rules.state, packet);
+  const judged: JudgedConnection[] = [];
   const found = parsed(
     traceConnection(index, request, {
-      ...{ settings, mode },
+      ...{ settings, mode, onJudged: (one) => judged.push(one) },
       ...(at === undefined ? {} : { at }),
       ...(flags.rules === undefined ? {} : { showRules }),
     }),
@@ -117,11 +135,23 @@ async function explain(request: TraceRequest, { session, flags, world }: Parts):
   for (const line of missingRightsText({ ...snapshot, unread: found.unread })) {
     world.writeError(`${line}\n`);
   }
-  if (flags.output !== undefined) {
-    world.write(objectText(found, flags.output));
-    return;
+  const limits = { timeoutMs: flags.timeout, count: flags.count };
+  const tried = await live?.tryLive({ trace: found, judged, limits }, { session, world, index, up });
+  print(tried === undefined ? found : { ...found, live: tried }, flags, world);
+  if (tried !== undefined && (tried.differences.length > 0 || !tried.isAnswered)) {
+    throw new FailedError();
   }
-  world.write(renderTrace(found, { style: paintFor(world), isVerbose: flags.verbose === true }));
+}
+
+function print(found: Trace, { output, verbose }: TraceFlags, world: World): void {
+  if (output !== undefined) world.write(objectText(found, output));
+  else world.write(renderTrace(found, { style: paintFor(world), isVerbose: verbose === true }));
+}
+
+/** What `up` says of its nodes is better than a default. */
+function withMode(settings: ClusterSettings, mode: string | undefined): ClusterSettings {
+  if (mode === undefined || settings.proxyMode.source !== 'default') return settings;
+  return { ...settings, proxyMode: { value: mode, source: '`up` on this machine' } };
 }
 
 /** Rules of one mode are explained together with what it does. */

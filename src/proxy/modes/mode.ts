@@ -148,8 +148,20 @@ export type Mode = ModeDescription & {
   readonly cleanup: (family: Family) => Promise<void>;
   /** What the rules for the state do with a packet: computed from the rules, not from the state. `met` is called with each rule that one matches. */
   readonly tracePacket: (state: ProxyState, met?: RuleListener) => (packet: Packet) => Verdict;
+  /**
+   * What the kernel of this network has for the ports of the state; other ports are left alone. Undefined: nothing of this mode by this
+   * program. Absent: what the mode writes cannot be compared.
+   */
+  readonly readDrift?: (state: ProxyState) => Promise<Drift | undefined>;
   /** All that the mode does otherwise than others with a packet. */
   readonly traits: ModeTraits;
+};
+
+/** In the syntax of the program that shows the kernel's tables. */
+export type Drift = {
+  readonly missing: readonly string[];
+  /** There, and not wanted. */
+  readonly stale: readonly string[];
 };
 
 /** Where modes differ by their nature; `judgePacket` in ../packets/reference-model.ts takes them into account. */

@@ -4,6 +4,7 @@ import { startIptables } from './apply.ts';
 import { removeRules } from './apply-cleanup.ts';
 import { description } from './description.ts';
 import { probeIptables } from './probe.ts';
+import { readDrift } from './read-drift.ts';
 import { tracePacket } from './trace-packet.ts';
 import { traits } from './traits.ts';
 
@@ -13,5 +14,6 @@ export const iptables: Mode = {
   start: startIptables,
   cleanup: (family) => removeRules(family),
   tracePacket,
+  readDrift,
   traits,
 };

@@ -4,6 +4,7 @@ import { startIpvs } from './apply.ts';
 import { cleanUpIpvs } from './apply-cleanup.ts';
 import { description } from './description.ts';
 import { probeIpvs } from './probe.ts';
+import { readDrift } from './read-drift.ts';
 import { tracePacket } from './trace-packet.ts';
 import { traits } from './traits.ts';
 
@@ -13,5 +14,6 @@ export const ipvs: Mode = {
   start: (options) => startIpvs(options),
   cleanup: (family) => cleanUpIpvs(family),
   tracePacket,
+  readDrift,
   traits,
 };

@@ -14,7 +14,8 @@ import {
   type TableContents,
 } from './diff.ts';
 import type { Fragment } from './fragment.ts';
-import { ownSets, tableOf, writtenRules } from './layout.ts';
+import { tableOf, writtenRules } from './layout.ts';
+import { readContents } from './read-contents.ts';
 import { createUses, type Uses } from './uses.ts';
 
 /** Kernels before 6.2 count a chain as in use for some time after its last reference was removed. */
@@ -137,21 +138,6 @@ function diffAll(
 function* allFragments({ node, ports }: ProxyState): Generator<Fragment> {
   yield desiredForNode(node);
   for (const port of ports.values()) yield desiredForPort(port, node);
-}
-
-async function readContents(
-  access: TableAccess,
-  family: Family,
-  sets = ownSets,
-): Promise<TableContents | undefined> {
-  const table = tableOf(family);
-  const names = await access.readNames(table);
-  if (names === undefined) return undefined;
-  const elements = new Map<string, Awaited<ReturnType<TableAccess['readElements']>>>();
-  for (const set of sets) {
-    if (names.sets.has(set.name)) elements.set(set.name, await access.readElements(table, set));
-  }
-  return { chains: names.chains, elements };
 }
 
 /** Removes the table, which is all that this mode ever makes. */

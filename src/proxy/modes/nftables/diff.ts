@@ -48,6 +48,11 @@ export function isAllThere(uses: Uses, contents: TableContents | undefined): boo
   );
 }
 
+/** Whether it is the table of this program, and of this version of its layout. */
+export function isOwnTable(contents: TableContents): boolean {
+  return writtenIn(contents)(layoutFingerprint);
+}
+
 function writtenIn(contents: TableContents | undefined): (fingerprint: Entry) => boolean {
   const fingerprints = new Set(contents?.elements.get(writtenRules.name)?.map(keyText));
   return ({ element }) => fingerprints.has(keyText(element));

@@ -3,6 +3,7 @@ import type { Mode } from '../mode.ts';
 import { cleanUpNftables, startNftables } from './apply.ts';
 import { description } from './description.ts';
 import { probeNftables } from './probe.ts';
+import { readDrift } from './read-contents.ts';
 import { tracePacket } from './trace-packet.ts';
 import { traits } from './traits.ts';
 
@@ -12,5 +13,6 @@ export const nftables: Mode = {
   start: (options) => startNftables(options),
   cleanup: (family) => cleanUpNftables(family),
   tracePacket,
+  readDrift,
   traits,
 };
