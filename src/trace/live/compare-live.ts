@@ -251,11 +251,11 @@ function sentenceOf(
   }
   const [connection] = connections;
   const observed = connection === undefined ? '' : resultsText(connection);
-  if (isAnswered) return `As planned: ${observed}`;
-  const isTried = connections.some(({ results }) => results.untried === undefined);
-  return isTried
-    ? `As far as can be seen, as planned: ${observed}`
-    : `Not tried: ${connection?.why ?? ''}`;
+  if (!isAnswered && connection?.results.untried !== undefined) {
+    return `Not tried: ${connection.why ?? ''}`;
+  }
+  const isSilent = connection?.results.silent !== undefined;
+  return `As ${isSilent ? 'far as can be seen, as ' : ''}planned: ${observed}`;
 }
 
 const hopWords: Readonly<Record<Difference['hop'], string>> = {
