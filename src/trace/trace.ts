@@ -1,6 +1,5 @@
 // The explanation of one connection, hop by hop: what `fairlead trace -o json` prints. docs/reference/output-trace.md describes it.
 import type { RecordText } from '../dns/wire/record-text.ts';
-import type { EndpointEntry } from '../proxy/model/endpoints.ts';
 import type { ChoiceReason } from '../proxy/model/select-endpoints.ts';
 import type { Family, Protocol, TrafficPolicy } from '../proxy/model/state.ts';
 import type {
@@ -167,7 +166,10 @@ export type EndpointHop = {
   readonly ready: boolean;
   readonly serving: boolean;
   readonly terminating: boolean;
-  readonly hints: Pick<EndpointEntry['facts'], 'nodeHints' | 'zoneHints'>;
+  readonly hints: {
+    readonly nodeHints: readonly string[];
+    readonly zoneHints: readonly string[];
+  };
   /** From 0 to 1, of a client's next connection. */
   readonly chance: number;
   /** Why the chance is 0. */

@@ -40,6 +40,14 @@ const manifest = (name: string): string => `kubectl apply -f ${name}.yaml`;
 /** Documents whose commands run, and what they need before. */
 type Prepared = Readonly<Record<string, readonly string[]>>;
 
+const webAndClient = [
+  manifest('web-deployment'),
+  'kubectl apply -f examples/service.yaml',
+  'kubectl get pod client || kubectl run client --image=process --command -- sleep 100000',
+  'kubectl rollout status deployment/web',
+  'kubectl wait --for=condition=Ready pod/client --timeout=200s',
+];
+
 const withNetwork: Prepared = {
   'README.md': [],
   'docs/guides/up.md': [],
@@ -49,11 +57,8 @@ const withNetwork: Prepared = {
     'kubectl wait --for=condition=Ready pod/web --timeout=200s',
     'mkdir -p site; echo hello > site/index.html',
   ],
-  'docs/guides/debugging-services.md': [
-    manifest('web-deployment'),
-    'kubectl apply -f examples/service.yaml',
-    'kubectl rollout status deployment/web',
-  ],
+  'docs/guides/debugging-services.md': webAndClient,
+  'docs/guides/trace.md': webAndClient,
   'docs/guides/history.md': [
     manifest('web-deployment'),
     'kubectl apply -f examples/service.yaml',
@@ -212,8 +217,10 @@ async function prepareShell(directory: string): Promise<Shell> {
   const programs = join(directory, 'programs');
   mkdirSync(programs);
   symlinkSync(await unpackKubectl(), join(programs, 'kubectl'));
-  writeFileSync(join(programs, 'fairlead'), `#!/bin/sh\nexec "${root}/bin/fairlead" "$@"\n`);
-  chmodSync(join(programs, 'fairlead'), 0o755);
+  for (const name of ['fairlead', 'kubectl-fairlead']) {
+    writeFileSync(join(programs, name), `#!/bin/sh\nexec "${root}/bin/${name}" "$@"\n`);
+    chmodSync(join(programs, name), 0o755);
+  }
   for (const name of ['bin', 'docs', 'examples'])
     symlinkSync(join(root, name), join(directory, name));
   writeFileSync(join(directory, 'web-deployment.yaml'), webDeployment);

@@ -19,6 +19,8 @@ const rows: readonly PageRow[] = [
     file: 'src/doctor/diagnosis-object.ts',
     type: 'DiagnosisObject',
   },
+  // Of `Route` only values are printed.
+  { page: 'output-trace.md', file: 'src/trace/trace.ts', type: 'Trace', elsewhere: ['Route'] },
   { page: 'output-history.md', file: 'src/history/history.ts', type: 'HistoryOutput' },
   {
     page: 'output-what-if.md',

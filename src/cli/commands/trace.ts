@@ -136,7 +136,10 @@ async function explain(request: TraceRequest, { session, flags, world }: Parts):
     world.writeError(`${line}\n`);
   }
   const limits = { timeoutMs: flags.timeout, count: flags.count };
-  const tried = await live?.tryLive({ trace: found, judged, limits }, { session, world, index, up });
+  const tried = await live?.tryLive(
+    { trace: found, judged, limits },
+    { session, world, index, up },
+  );
   print(tried === undefined ? found : { ...found, live: tried }, flags, world);
   if (tried !== undefined && (tried.differences.length > 0 || !tried.isAnswered)) {
     throw new FailedError();

@@ -31,8 +31,8 @@ export function endpointDifferences(
   const seen = endpoints.reduce((sum, one) => sum + one.attempts, 0);
   // Where nothing was predicted of endpoints, or they are not seen, there is nothing to compare.
   if (seen === 0 || path?.endpoints === undefined || path.policy === undefined) return [];
-  const strangers = endpoints.filter(({ chance }) => chance === 0);
-  const unexpected = strangers.map((one): Difference => {
+  const unplanned = endpoints.filter(({ chance }) => chance === 0);
+  const unexpected = unplanned.map((one): Difference => {
     const planned = plannedAt(path, one.address, one.port);
     const who = `${one.address}:${one.port}`;
     const why =
@@ -45,7 +45,7 @@ export function endpointDifferences(
     };
   });
   // A client with affinity stays where it was.
-  if (strangers.length > 0 || path.policy.affinitySeconds !== undefined) return unexpected;
+  if (unplanned.length > 0 || path.policy.affinitySeconds !== undefined) return unexpected;
   return path.endpoints
     .filter(({ chance }) => chance > 0)
     .flatMap((one) => skewOf(one, endpoints, seen));
