@@ -42,6 +42,58 @@ export function podReadyBody(index: number, isReady: boolean): string {
 export const podAddress = (index: number): string =>
   `10.${128 + (index >> 16)}.${(index >> 8) & 255}.${index & 255}`;
 
+export const sliceName = (service: number): string => `${serviceName(service)}-a`;
+
+const ports = [
+  { name: 'http', port: 8080, protocol: 'TCP' },
+  { name: 'metrics', port: 9090, protocol: 'TCP' },
+];
+const podsOf = (service: number): readonly number[] =>
+  Array.from({ length: podsEach }, (_, at) => service * podsEach + at);
+const reference = (pod: number): object => ({ kind: 'Pod', namespace, name: podName(pod) });
+
+/** As the controller makes it of ready pods. */
+export function settledSliceBody(service: number): string {
+  return JSON.stringify({
+    apiVersion: 'discovery.k8s.io/v1',
+    kind: 'EndpointSlice',
+    metadata: {
+      name: sliceName(service),
+      namespace,
+      labels: {
+        'kubernetes.io/service-name': serviceName(service),
+        'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io',
+      },
+    },
+    addressType: 'IPv4',
+    ports,
+    endpoints: podsOf(service).map((pod) => ({
+      addresses: [podAddress(pod)],
+      conditions: { ready: true, serving: true, terminating: false },
+      nodeName: nodeName(pod),
+      targetRef: reference(pod),
+    })),
+  });
+}
+
+export function settledEndpointsBody(service: number): string {
+  return JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Endpoints',
+    metadata: { name: serviceName(service), namespace },
+    subsets: [
+      {
+        addresses: podsOf(service).map((pod) => ({
+          ip: podAddress(pod),
+          nodeName: nodeName(pod),
+          targetRef: reference(pod),
+        })),
+        ports,
+      },
+    ],
+  });
+}
+
 /** The node of a pod. */
 export const nodeName = (pod: number): string => `node-${pod % nodes}`;
 

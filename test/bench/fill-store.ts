@@ -14,15 +14,34 @@ import {
   podReadyBody,
   podsEach,
   podsPath,
+  settledEndpointsBody,
+  settledSliceBody,
+  sliceName,
 } from './cluster-objects.ts';
-import { namespace, serviceBody, serviceName, servicesPath } from './objects.ts';
+import {
+  endpointsPath,
+  namespace,
+  serviceBody,
+  serviceName,
+  servicesPath,
+  slicesPath,
+} from './objects.ts';
 
 /** Writes in one transaction. */
 const batch = 1_000;
 
-/** Leaves a data directory with the given number of services, ten ready pods for each, and no endpoints. */
-export async function fillStore(directory: string, services: number): Promise<void> {
-  await makeFirst(directory);
+export type FillOptions = {
+  /** As the controllers would have left it; otherwise there are no endpoints. */
+  readonly isSettled?: boolean;
+};
+
+/** Leaves a data directory with the given number of services, and ten ready pods for each. */
+export async function fillStore(
+  directory: string,
+  services: number,
+  { isSettled = false }: FillOptions = {},
+): Promise<void> {
+  await makeFirst(directory, isSettled);
   const store = await openEmbeddedStore({
     directory: join(directory, 'data', 'store'),
     now: () => Date.now(),
@@ -37,14 +56,20 @@ export async function fillStore(directory: string, services: number): Promise<vo
     const pod = await read(`/registry/pods/${namespace}/${podName(0)}`);
     const { clusterIP } = (JSON.parse(text(service)) as { spec: { clusterIP: string } }).spec;
     const address = await read(`/registry/ipaddresses.networking.k8s.io/${clusterIP}`);
-    const originals = { service, pod, address, clusterIP };
+    const slices = isSettled
+      ? await Promise.all([
+          read(`/registry/endpointslices.discovery.k8s.io/${namespace}/${sliceName(0)}`),
+          read(`/registry/endpoints/${namespace}/${serviceName(0)}`),
+        ])
+      : [];
+    const originals = { service, pod, address, clusterIP, slices };
     await write(store, copies(originals, services));
   } finally {
     await store.close();
   }
 }
 
-async function makeFirst(directory: string): Promise<void> {
+async function makeFirst(directory: string, isSettled: boolean): Promise<void> {
   const binary = await startBinary({ command: 'apiserver', directory });
   const cluster = await openCluster(binary.target);
   try {
@@ -55,6 +80,10 @@ async function makeFirst(directory: string): Promise<void> {
       `${podsPath}/${podName(0)}/status`,
       JSON.parse(podReadyBody(0, true)),
     );
+    if (isSettled) {
+      await cluster.call('POST', slicesPath, JSON.parse(settledSliceBody(0)));
+      await cluster.call('POST', endpointsPath, JSON.parse(settledEndpointsBody(0)));
+    }
   } finally {
     await cluster.close();
     await binary.stop();
@@ -66,10 +95,12 @@ type Originals = {
   readonly pod: Entry;
   readonly address: Entry;
   readonly clusterIP: string;
+  /** The first service's endpoints, in both forms. */
+  readonly slices: readonly Entry[];
 };
 
 function* copies(
-  { service, pod, address, clusterIP }: Originals,
+  { service, pod, address, clusterIP, slices }: Originals,
   services: number,
 ): Generator<Write> {
   for (let index = 0; index < services; index += 1) {
@@ -85,6 +116,7 @@ function* copies(
         [clusterIP, ip],
       ]);
     }
+    for (const one of index > 0 ? slices : []) yield copy(one, endpointChanges(index));
     for (let at = 0; at < podsEach; at += 1) {
       const number = index * podsEach + at;
       if (number === 0) continue;
@@ -96,6 +128,17 @@ function* copies(
       ]);
     }
   }
+}
+
+/** Of all ten endpoints at once. Names of pods begin with those of services. */
+function endpointChanges(index: number): readonly (readonly [string, string])[] {
+  return [
+    [serviceName(0), serviceName(index)],
+    ...Array.from({ length: podsEach }, (_, at): [string, string] => [
+      `"${podAddress(at)}"`,
+      `"${podAddress(index * podsEach + at)}"`,
+    ]),
+  ];
 }
 
 /** From the upper end of the range, past the one that the first service has. */

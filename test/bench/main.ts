@@ -9,6 +9,7 @@ import { commitOf } from './commit.ts';
 import { dnsRow } from './dns-row.ts';
 import { endpointLatencyRow } from './endpoint-latency-row.ts';
 import { etcdRow } from './etcd-row.ts';
+import { explainRow } from './explain-row.ts';
 import { failoverRow } from './failover-row.ts';
 import type { Figure } from './figure.ts';
 import { hostileRow } from './hostile-row.ts';
@@ -51,6 +52,7 @@ const rows: Readonly<Record<string, Row>> = {
   dns: dnsRow,
   up: upRow,
   failover: failoverRow,
+  explain: explainRow,
 };
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));

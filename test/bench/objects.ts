@@ -3,6 +3,8 @@ export const namespace = 'default';
 export const servicesPath = `/api/v1/namespaces/${namespace}/services`;
 export const slicesPath = `/apis/discovery.k8s.io/v1/namespaces/${namespace}/endpointslices`;
 
+export const endpointsPath = `/api/v1/namespaces/${namespace}/endpoints`;
+
 export const serviceName = (index: number): string => `web-${String(index).padStart(6, '0')}`;
 
 /** About 1.1 kB when it is stored, with what the server adds. */

@@ -31,7 +31,10 @@ function messages(services: number, name: string): readonly string[] {
 }
 
 test('tooManyLinks finds a namespace whose variables take more than a megabyte', () => {
-  assert.match(messages(2000, 'a'.repeat(55))[0] ?? '', /^Every container gets 14000 variables \(/);
+  assert.match(
+    messages(2000, 'a'.repeat(55))[0] ?? '',
+    /^Every container gets about 14000 variables \(/,
+  );
 });
 
 test('tooManyLinks finds nothing in a namespace of as many short names, or fewer Services', () => {

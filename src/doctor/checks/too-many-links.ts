@@ -1,3 +1,4 @@
+import type { Service } from '../../kinds/service/types.ts';
 import { serviceVariables } from '../../node/environment/service-variables.ts';
 import type { ClusterCheck } from '../check.ts';
 import { countText } from '../object-names.ts';
@@ -18,17 +19,13 @@ export const tooManyLinks: ClusterCheck = {
       const { name: namespace = '' } = metadata;
       const services = index.servicesIn(namespace);
       if (!isInScope(namespace) || services.length < minServices) return [];
-      const variables = serviceVariables({ namespace, hasServiceLinks: true, services });
-      const bytes = Object.entries(variables).reduce(
-        (sum, [name, value]) => sum + name.length + value.length + 2,
-        0,
-      );
+      const { variables, bytes } = sizeOf(namespace, services);
       if (bytes < maxBytes) return [];
       const about = { kind: 'Namespace', name: namespace };
       return [
         {
           about,
-          message: `Every container gets ${countText(Object.keys(variables).length, 'variable')} (${Math.round(bytes / 1024)} KiB) for ${countText(services.length, 'Service')}: programs start slowly, and fail with "argument list too long" above 2 MiB`,
+          message: `Every container gets about ${countText(variables, 'variable')} (${Math.round(bytes / 1024)} KiB) for ${countText(services.length, 'Service')}: programs start slowly, and fail with "argument list too long" above 2 MiB`,
           evidence: [{ object: about, field: 'Services', value: String(services.length) }],
           fix: { sentence: 'Set enableServiceLinks: false in pod templates' },
         },
@@ -36,3 +33,22 @@ export const tooManyLinks: ClusterCheck = {
     });
   },
 };
+
+/** The size of all is told from the size of so many. */
+const maxMeasured = 1000;
+
+/** One Service at a time: a single object of a hundred thousand keys takes seconds. */
+function sizeOf(namespace: string, services: readonly Service[]) {
+  const step = Math.ceil(services.length / maxMeasured);
+  const measured = services.filter((_service, at) => at % step === 0);
+  let [variables, bytes] = [0, 0];
+  for (const service of measured) {
+    const own = serviceVariables({ namespace, hasServiceLinks: true, services: [service] });
+    for (const [name, value] of Object.entries(own)) {
+      variables += 1;
+      bytes += name.length + value.length + 2;
+    }
+  }
+  const all = services.length / measured.length;
+  return { variables: Math.round(variables * all), bytes: bytes * all };
+}
