@@ -22,6 +22,7 @@ import {
 import { hideSecrets } from './hide-secrets.ts';
 import { commandFirst, pluginCommands } from './kubectl-plugin.ts';
 import { apiErrorText } from './output/api-error-text.ts';
+import { createLineReader } from './read-line.ts';
 
 /** Set by a parent process that sends requests through a descriptor, which programs started here do not inherit. */
 const parentVariables = [launcherVariable, starterVariable];
@@ -62,6 +63,9 @@ export async function main(argv: readonly string[], options: MainOptions = {}): 
     startedAt: now() - process.uptime() * 1000,
     ...(process.stdout.isTTY
       ? { terminal: { columns: process.stdout.columns, rows: process.stdout.rows } }
+      : {}),
+    ...(process.stdin.isTTY
+      ? { readLine: createLineReader(process.stdin, interrupted.signal) }
       : {}),
     interrupted: interrupted.signal,
     isOutputClosed: () => isOutputClosed,

@@ -31,6 +31,8 @@ export type World = {
   readonly terminal?: Terminal;
   /** Whether the reader of the output is gone, as of `| head`: for commands that go on by themselves. */
   readonly isOutputClosed?: () => boolean;
+  /** The next line that a person types, undefined when there is none; absent where the input is not a terminal. */
+  readonly readLine?: () => Promise<string | undefined>;
   /** Aborts on the first SIGINT or SIGTERM. */
   readonly interrupted: AbortSignal;
   /** Started as `kubectl fairlead`: kubeconfigs are found as kubectl finds them. */

@@ -1,4 +1,5 @@
 // Reads a snapshot from an API server, with the rights that the user has. Nothing is watched and nothing is written.
+import { setMaxListeners } from 'node:events';
 import type { ApiCaller } from '../client/api-call.ts';
 import type { ResourceNames } from '../client/resource.ts';
 import { type ListOptions, type ResourceClient, resourceClient } from '../client/rest.ts';
@@ -52,6 +53,8 @@ export async function readSnapshot(
   caller: ApiCaller,
   { namespaces, kinds = allSnapshotKinds, ...rest }: ReadSnapshotOptions = {},
 ): Promise<Snapshot> {
+  // All lists share one signal: many listeners on it are no leak.
+  if (rest.signal !== undefined) setMaxListeners(0, rest.signal);
   const [first, ...others] = firstKinds(kinds);
   const reader: Reader = { caller, ...rest };
   const start = first === undefined ? [] : [await readKind(reader, first, namespaces)];
@@ -110,7 +113,7 @@ async function readKind(
 }
 
 /** Namespaces; undefined for a list without one. */
-function scopesOf(
+export function scopesOf(
   kind: SnapshotKind,
   namespaces: readonly string[] | undefined,
 ): readonly (string | undefined)[] {

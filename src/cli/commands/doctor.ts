@@ -12,14 +12,8 @@ import {
   type World,
 } from '../../flags/command.ts';
 import { nameIsDnsLabel } from '../../meta/names.ts';
-import {
-  type FailOn,
-  formats,
-  isFailure,
-  type ReportOptions,
-  reportDiagnosis,
-} from '../doctor/report-diagnosis.ts';
-import { diagnoseCluster, reportMissingRights } from '../doctor/run-on-cluster.ts';
+import { type FailOn, formats, isFailure, type ReportOptions } from '../doctor/report-diagnosis.ts';
+import { runOnCluster } from '../doctor/run-on-cluster.ts';
 import { runOnManifests } from '../doctor/run-on-manifests.ts';
 import { withExplainSession } from '../explain/explain-session.ts';
 
@@ -28,6 +22,9 @@ type DoctorFlags = ClientFlags &
     readonly allNamespaces?: boolean;
     readonly filename?: readonly string[];
     readonly failOn: FailOn;
+    readonly watch?: boolean;
+    readonly fix?: boolean;
+    readonly yes?: boolean;
     readonly explain?: string;
   };
 
@@ -47,6 +44,9 @@ export const doctor: CommandDefinition = {
           .choices([...severities, 'never'])
           .default('error'),
       )
+      .option('--watch', 'Continues, and says what appears and what goes')
+      .option('--fix', 'Shows the patches of findings, asks, and applies them; prints them with -f')
+      .option('--yes', 'With --fix: applies all of them without asking')
       .option('--explain <code>', 'Prints the page of a finding, such as FL0101')
       .option('-v, --verbose', 'Evidence and notes, and no limit on the lines')
       .action(async (target: string | undefined, flags: DoctorFlags) => {
@@ -82,19 +82,38 @@ async function run({ target, flags, world }: Request): Promise<void> {
       '--all-namespaces: one Service has one namespace, want -n NAMESPACE with it',
     );
   }
+  checkTogether(flags);
   const { filename, namespace = 'default' } = flags;
-  const named = service === undefined ? {} : { service };
-  const found =
+  const request = {
+    ...flags,
+    isEverywhere: flags.allNamespaces === true,
+    ...(service === undefined ? {} : { service }),
+  };
+  const diagnosis =
     filename === undefined
-      ? await withExplainSession(flags, world, async (session) => {
-          const isEverywhere = flags.allNamespaces === true;
-          const diagnosed = await diagnoseCluster(session, { isEverywhere, ...named }, world);
-          reportMissingRights(diagnosed.snapshot, world);
-          return diagnosed;
-        })
-      : await runOnManifests({ filename, namespace, ...named }, world);
-  await reportDiagnosis(found, flags, world);
-  if (isFailure(found.diagnosis, flags.failOn)) throw new FailedError();
+      ? await withExplainSession(
+          flags,
+          world,
+          (session) => runOnCluster(request, { session, world }),
+          { mayUseHome: flags.fix !== true },
+        )
+      : await runOnManifests({ ...request, filename, namespace }, world);
+  if (flags.watch !== true && isFailure(diagnosis, flags.failOn)) throw new FailedError();
+}
+
+/** Each of them has a meaning of its own for the output. */
+function checkTogether({ watch, fix, yes, output, filename }: DoctorFlags): void {
+  const refused = (flag: string, other: string, why: string): UsageError =>
+    new UsageError(`${flag}: ${why}, want it without ${other}`);
+  if (watch === true && fix === true) throw refused('--watch', '--fix', 'it changes nothing');
+  if (watch === true && output !== undefined)
+    throw refused('--watch', '--output', 'it prints lines for people');
+  if (watch === true && filename !== undefined)
+    throw refused('--watch', '--filename', 'manifests are not watched');
+  if (fix === true && output !== undefined)
+    throw refused('--fix', '--output', 'it prints differences for people');
+  if (yes === true && fix !== true)
+    throw new UsageError('--yes: there is nothing to agree to, want --fix');
 }
 
 const prefixes = /^(?:svc|service|services)\//;

@@ -1,7 +1,12 @@
 // What the commands that explain a cluster share: a session in which every failure is one sentence and exit code 2, and a snapshot that is
 // read with progress.
 import { missingRight } from '../../client/missing-rights.ts';
-import { type ClientFlags, type Session, withSession } from '../../flags/client-flags.ts';
+import {
+  type ClientFlags,
+  type ConnectOptions,
+  type Session,
+  withSession,
+} from '../../flags/client-flags.ts';
 import { FailedError, UsageError, type World } from '../../flags/command.ts';
 import { isApiError } from '../../meta/api-error.ts';
 import { printable } from '../../meta/printable.ts';
@@ -18,9 +23,11 @@ export async function withExplainSession<T>(
   flags: ClientFlags,
   world: World,
   act: (session: Session) => Promise<T>,
+  // The kubeconfig in the home directory is for commands that only read.
+  { mayUseHome = true }: Pick<ConnectOptions, 'mayUseHome'> = {},
 ): Promise<T> {
   try {
-    return await withSession(flags, world, act, { mayUseHome: true, hidesWarnings: true });
+    return await withSession(flags, world, act, { mayUseHome, hidesWarnings: true });
   } catch (error) {
     if (error instanceof HistoryUnavailable)
       throw new FailedError(error.message, { exitCode: unanswered, cause: error });

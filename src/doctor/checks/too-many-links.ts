@@ -34,7 +34,7 @@ export const tooManyLinks: ClusterCheck = {
   },
 };
 
-/** The size of all is told from the size of so many. */
+/** The size of all is extrapolated from so many. */
 const maxMeasured = 1000;
 
 /** One Service at a time: a single object of a hundred thousand keys takes seconds. */

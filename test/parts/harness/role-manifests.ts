@@ -11,6 +11,7 @@ import { allControllers } from '../../../src/controllers/all.ts';
 import type { Controller } from '../../../src/controllers/controller.ts';
 import { accountNamespace, actingRights, leadingRights } from '../../../src/controllers/rights.ts';
 import { dnsRights } from '../../../src/dns/rights.ts';
+import { doctorRights } from '../../../src/doctor/rights.ts';
 import type { Right } from '../../../src/kinds/rbac/rights.ts';
 import { mayLead } from '../../../src/kinds/rbac/rights.ts';
 import type { PolicyRule } from '../../../src/kinds/rbac/types.ts';
@@ -88,6 +89,11 @@ export const roleManifests: readonly RoleManifest[] = [
   one('dns', 'What `fairlead dns` may do.', dnsRights),
   one('cloud', 'What `fairlead cloud` may do, with any provider.', cloudRights),
   one('announcer', 'What `fairlead announcer` may do.', announcerRights),
+  one(
+    'doctor',
+    'What `fairlead doctor` may do: it reads. With --fix it writes as its user.',
+    doctorRights,
+  ),
 ];
 
 /** Rules in the order of the rights; equal ones once, and resources of one group with the same verbs together. */
