@@ -1,16 +1,16 @@
 // How a resolver finds a name: the search list of resolv.conf, each query in order with its answer, and which answer is used.
 import { isWithin, rootName, wireName } from '../dns/wire/names.ts';
-import type { RecordText } from '../dns/wire/record-text.ts';
 import { types } from '../dns/wire/record-types.ts';
 import type { SnapshotIndex } from '../snapshot/index-snapshot.ts';
 import { isRead } from '../snapshot/snapshot.ts';
 import { type Answered, answerQuestion } from './answer-question.ts';
+import { hostsAddresses } from './hosts-file.ts';
 import type { Source } from './resolve-source.ts';
 import { zoneOf } from './snapshot-zone.ts';
 import type { NameHop, Query, Resolver } from './trace.ts';
 
 export type NameOptions = {
-  readonly source: Pick<Source, 'resolver' | 'usesClusterDns' | 'kind'>;
+  readonly source: Pick<Source, 'hosts' | 'resolver' | 'usesClusterDns' | 'kind'>;
   readonly domain: string;
 };
 
@@ -18,7 +18,9 @@ export type NameOptions = {
 const queryTypes = ['A', 'AAAA'] as const;
 
 export function resolveName(index: SnapshotIndex, name: string, options: NameOptions): NameHop {
-  const { resolver } = options.source;
+  const { hosts, resolver, kind } = options.source;
+  const inFile = hostsAddresses(hosts, name);
+  if (inFile.length > 0) return hopOfHosts(inFile, { name, resolver, kind });
   const queries: Query[] = [];
   let found: Pick<NameHop, 'outcome' | 'used'> = { outcome: 'missing' };
   for (const candidate of searchNames(name, resolver)) {
@@ -33,6 +35,19 @@ export function resolveName(index: SnapshotIndex, name: string, options: NameOpt
   const wasted = marked.filter(({ isWasted }) => isWasted).length;
   const hop = { name, resolver, queries: marked, wasted, ...found };
   return { ...hop, sentence: nameSentence(hop, options) };
+}
+
+type HostsName = Pick<NameHop, 'name' | 'resolver'> & Pick<Source, 'kind'>;
+
+function hopOfHosts(addresses: readonly string[], { name, resolver, kind }: HostsName): NameHop {
+  const file = kind === 'outside' ? "the client's hosts file" : `the hosts file of the ${kind}`;
+  return {
+    ...{ name, resolver, queries: [], wasted: 0 },
+    outcome: 'found',
+    isInHostsFile: true,
+    used: { name, addresses: ipv6First(addresses), ttlSeconds: 0 },
+    sentence: `${name} is in ${file}: no query is sent`,
+  };
 }
 
 /** resolv.conf(5): names with fewer dots than ndots go through the search list first. */
@@ -86,18 +101,17 @@ function endOf(
   const addresses = records.filter(({ type }) => type === 'A' || type === 'AAAA');
   if (addresses.length > 0) {
     const ttlSeconds = Math.min(...records.map(({ ttl }) => ttl));
-    const used = { name, addresses: inOrder(addresses), ttlSeconds };
+    const used = { name, addresses: ipv6First(addresses.map(({ data }) => data)), ttlSeconds };
     return { outcome: 'found', used };
   }
   if (pair.some(({ answer }) => answer === 'outside')) return { outcome: 'outside' };
   return pair.some(({ answer }) => answer === 'unknown') ? { outcome: 'unknown' } : undefined;
 }
 
-/** IPv6 first, as RFC 6724 and RFC 8305 have it; the caller removes families that the client lacks. */
-function inOrder(records: readonly RecordText[]): readonly string[] {
-  const of = (wanted: string) =>
-    records.filter(({ type }) => type === wanted).map(({ data }) => data);
-  return [...new Set([...of('AAAA'), ...of('A')])];
+/** As RFC 6724 and RFC 8305 have it; the caller removes families that the client lacks. */
+function ipv6First(addresses: readonly string[]): readonly string[] {
+  const isIPv6 = (address: string): boolean => address.includes(':');
+  return [...new Set([...addresses].sort((a, b) => Number(isIPv6(b)) - Number(isIPv6(a))))];
 }
 
 function markWasted(used: string | undefined): (query: Query) => Query {

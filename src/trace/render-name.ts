@@ -6,9 +6,10 @@ import type { NameHop, Query } from './trace.ts';
 const maxAddresses = 3;
 
 export function nameRows(
-  { resolver, queries, sentence }: NameHop,
+  { resolver, queries, sentence, isInHostsFile }: NameHop,
   { style, isVerbose }: RenderOptions,
 ): readonly string[] {
+  if (isInHostsFile === true) return [sentence];
   const { nameservers, searches, ndots, source, warnings } = resolver;
   const rows = queryRows(queries, isVerbose);
   const width = Math.max(0, ...rows.map(({ name }) => name.length));

@@ -6,11 +6,14 @@ import type { Pod } from '../kinds/pod/types.ts';
 import { type BuiltConfig, buildResolverConfig } from '../node/environment/resolver-config.ts';
 import type { SnapshotIndex } from '../snapshot/index-snapshot.ts';
 import { absenceText, isRead } from '../snapshot/snapshot.ts';
+import { anyPodHosts, machineHosts, podHosts } from './hosts-file.ts';
 import type { Parsed, SourceRequest } from './parse-target.ts';
 import type { Resolver, TraceSettings, TraceSource } from './trace.ts';
 
 export type Source = TraceSource & {
   readonly resolver: Resolver;
+  /** In the form of hosts(5): names that need no query. */
+  readonly hosts: string;
   /** Whether its resolver queries the DNS of the cluster. */
   readonly usesClusterDns: boolean;
   /** The namespace whose names need no suffix; undefined outside of pods. */
@@ -38,7 +41,7 @@ export function resolveSource(
     case 'pod':
       return podSource(index, request, options);
     case 'node':
-      return nodeSource(index, request.name, options);
+      return nodeSource(index, request.name);
     case 'outside':
       return outsideSource(index, request.ip, options);
   }
@@ -57,6 +60,7 @@ function anyPod(index: SnapshotIndex, options: SourceOptions): Source {
     addresses: [],
     nodes: nodeNames(index),
     sentence: `a pod in namespace ${namespace}, on any node`,
+    hosts: anyPodHosts,
     ...podResolver({ spec: { dnsPolicy: 'ClusterFirst' } }, namespace, options),
   };
 }
@@ -78,12 +82,14 @@ function podSource(
     return { error: `Pod "${name}" in namespace "${namespace}" is on no node yet` };
   }
   const isOnHost = pod.spec.hostNetwork === true;
+  const addresses = podAddresses(pod);
   return {
     value: {
       kind: 'pod',
       ...{ namespace, name, isOnHost },
       isAssumed: false,
-      addresses: podAddresses(pod),
+      addresses,
+      hosts: podHosts(pod, addresses, options.settings.domain.value),
       nodes: [node],
       sentence: `pod ${namespace}/${name} on node ${node}${isOnHost ? ', on the network of its node' : ''}`,
       ...podResolver(pod, namespace, options),
@@ -91,11 +97,7 @@ function podSource(
   };
 }
 
-function nodeSource(
-  index: SnapshotIndex,
-  name: string,
-  { settings }: SourceOptions,
-): Parsed<Source> {
+function nodeSource(index: SnapshotIndex, name: string): Parsed<Source> {
   const node = index.node(name);
   if (node === undefined && isRead(index.snapshot, 'nodes')) {
     return { error: `There is no node "${name}"` };
@@ -109,7 +111,7 @@ function nodeSource(
       addresses: node === undefined ? [] : nodeAddressesOf(node),
       nodes: [name],
       sentence: `a process of node ${name}`,
-      ...otherResolver(settings, 'the configuration of the node, which is not known here'),
+      ...ofMachine('the configuration of the node, which is not known here'),
     },
   };
 }
@@ -117,7 +119,7 @@ function nodeSource(
 function outsideSource(
   index: SnapshotIndex,
   ip: string | undefined,
-  { settings, via }: SourceOptions,
+  { via }: SourceOptions,
 ): Parsed<Source> {
   if (via !== undefined && index.node(via) === undefined && isRead(index.snapshot, 'nodes')) {
     return { error: `There is no node "${via}"` };
@@ -130,7 +132,7 @@ function outsideSource(
       addresses: ip === undefined ? [] : [ip],
       nodes: via === undefined ? nodeNames(index) : [via],
       sentence: `a client outside of the cluster${ip === undefined ? '' : ` with the address ${ip}`}${via === undefined ? '' : `, by way of node ${via}`}`,
-      ...otherResolver(settings, 'a resolver outside of the cluster'),
+      ...ofMachine('a resolver outside of the cluster'),
     },
   };
 }
@@ -151,6 +153,7 @@ export function nodeAddressesOf({ status }: Node): readonly string[] {
 }
 
 type ResolverParts = Pick<Source, 'resolver' | 'usesClusterDns'>;
+type MachineParts = ResolverParts & Pick<Source, 'hosts'>;
 
 /** In place of an address that is not known. */
 const someServer = '(address not known)';
@@ -194,12 +197,12 @@ function resolverOf({ config, warnings }: BuiltConfig): Omit<Resolver, 'source'>
   };
 }
 
-function otherResolver(_settings: TraceSettings, source: string): ResolverParts {
+function ofMachine(source: string): MachineParts {
   const resolver = {
     ...{ nameservers: [], searches: [], options: [], ndots: defaultNdots, warnings: [] },
     source,
   };
-  return { resolver, usesClusterDns: false };
+  return { resolver, hosts: machineHosts, usesClusterDns: false };
 }
 
 /** An address that a pod of the node could have, and that is of none of these; undefined: its range is not known. */

@@ -7,6 +7,7 @@ import type { SnapshotIndex } from '../snapshot/index-snapshot.ts';
 import type { SnapshotKind, Unread } from '../snapshot/snapshot.ts';
 import { type Found, findDestinations } from './find-destinations.ts';
 import { headlessPath } from './headless-path.ts';
+import { isOwnLoopback, loopbackPath } from './loopback-path.ts';
 import { families, type TracedMode } from './node-rules.ts';
 import type { Parsed, SourceRequest, Target } from './parse-target.ts';
 import { resolveSource, type Source } from './resolve-source.ts';
@@ -91,10 +92,14 @@ const momentOf = ({ snapshot }: SnapshotIndex, timeMs: number): TraceMoment => (
 
 function pathsOf(index: SnapshotIndex, found: Found, options: PathOptions): readonly Path[] {
   const { destinations, headless } = found;
-  if (headless === undefined) {
-    return destinations.flatMap((one) => tracePaths(index, one, options));
-  }
   const { source } = options;
+  if (headless === undefined) {
+    return destinations.flatMap((one) =>
+      isOwnLoopback(one, source)
+        ? [loopbackPath(index, one, source)]
+        : tracePaths(index, one, options),
+    );
+  }
   // IPv6 first, as names have them.
   return [...families].reverse().flatMap((family) => {
     const some = destinations.filter((one) => one.family === family);

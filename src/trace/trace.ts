@@ -74,6 +74,8 @@ export type NameHop = {
   /** How many of them found nothing although a later one did. */
   readonly wasted: number;
   readonly outcome: 'found' | 'missing' | 'outside' | 'unknown';
+  /** No query is sent. */
+  readonly isInHostsFile?: true;
   /** The name whose records are used. */
   readonly used?: {
     readonly name: string;

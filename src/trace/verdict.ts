@@ -119,16 +119,26 @@ function inOrder(paths: readonly Path[]): Outcome {
       ? first.outcome
       : {
           ...first.outcome,
-          sentence: `${first.outcome.sentence} over ${first.family}; over ${other.family} it would be ${other.outcome.kind}`,
+          sentence: `${first.outcome.sentence} over ${first.family}; over ${other.family}: ${becomes(other.outcome)}`,
         };
   }
-  const wait =
-    first.outcome.kind === 'dropped' ? 'no answer, so that clients wait' : first.outcome.kind;
   return {
     kind: 'answered',
-    sentence: `${answered.outcome.sentence} at ${answered.address}, after ${first.address} is tried first: ${wait}`,
+    sentence: `${answered.outcome.sentence} at ${answered.address}, after ${first.address} is tried first: ${becomes(first.outcome)}`,
   };
 }
+
+const results: Readonly<Record<OutcomeKind, string>> = {
+  answered: 'answered',
+  refused: 'refused',
+  dropped: 'no answer, so that clients wait',
+  'no-such-name': 'no such name',
+  'not-for-a-service': 'not for a Service',
+  unknown: 'not known',
+};
+
+/** As an aside of another outcome. */
+const becomes = ({ kind, otherwise }: Outcome): string => results[otherwise ?? kind];
 
 /** The worst counts: a verdict holds for all nodes. */
 const worstFirst: readonly OutcomeKind[] = [

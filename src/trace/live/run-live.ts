@@ -61,7 +61,8 @@ async function tryName(
   { ask, resolverPath }: LiveSite,
 ): Promise<Named> {
   const { name } = trace;
-  if (name === undefined) return { queries: [] };
+  // A client asks no server for what its hosts file has.
+  if (name === undefined || name.isInHostsFile === true) return { queries: [] };
   const { text = '' } = await ask<'resolver'>({ kind: 'resolver', path: resolverPath });
   const resolver = liveResolver(text);
   const queries: LiveQuery[] = [];

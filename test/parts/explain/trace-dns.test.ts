@@ -143,6 +143,7 @@ for (const question of questions) {
 const absolute = {
   source: {
     kind: 'pod',
+    hosts: '',
     usesClusterDns: true,
     resolver: {
       nameservers: ['10.96.0.10'],
