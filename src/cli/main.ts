@@ -2,7 +2,7 @@
 import { setMaxListeners } from 'node:events';
 import { Command, CommanderError } from 'commander';
 import { PrivateFileError } from '../apiserver/certificates/private-file.ts';
-import { FailedError, UsageError, type World } from '../flags/command.ts';
+import { FailedError, type Terminal, UsageError, type World } from '../flags/command.ts';
 import { addKubectlFlags } from '../flags/kubectl-flags.ts';
 import { tokenVariable } from '../join/read-token.ts';
 import { isApiError } from '../meta/api-error.ts';
@@ -61,9 +61,7 @@ export async function main(argv: readonly string[], options: MainOptions = {}): 
     cwd: () => process.cwd(),
     now,
     startedAt: now() - process.uptime() * 1000,
-    ...(process.stdout.isTTY
-      ? { terminal: { columns: process.stdout.columns, rows: process.stdout.rows } }
-      : {}),
+    ...(process.stdout.isTTY ? { terminal: currentTerminal } : {}),
     ...(process.stdin.isTTY
       ? { readLine: createLineReader(process.stdin, interrupted.signal) }
       : {}),
@@ -73,6 +71,16 @@ export async function main(argv: readonly string[], options: MainOptions = {}): 
   });
   process.exitCode = code;
 }
+
+/** It may be resized while a command runs. */
+const currentTerminal: Terminal = {
+  get columns() {
+    return process.stdout.columns;
+  },
+  get rows() {
+    return process.stdout.rows;
+  },
+};
 
 export async function run(argv: readonly string[], world: World): Promise<number> {
   try {

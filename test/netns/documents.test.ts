@@ -69,6 +69,11 @@ const withNetwork: Prepared = {
     'kubectl apply -f examples/service.yaml',
     'kubectl rollout status deployment/web',
   ],
+  'docs/guides/propagation.md': [
+    manifest('web-deployment'),
+    'kubectl apply -f examples/service.yaml',
+    'kubectl rollout status deployment/web',
+  ],
   'docs/guides/load-balancers.md': [
     manifest('web-deployment'),
     'kubectl delete service web --ignore-not-found',
@@ -135,7 +140,7 @@ const stands: readonly (readonly [document: RegExp, from: RegExp, to: string])[]
 ];
 
 /** Commands that run until they are interrupted. */
-const endless = /^kubectl (?:logs .*-f|attach|port-forward)/;
+const endless = /^kubectl (?:logs .*-f|attach|port-forward)|^fairlead propagation .*--watch/;
 const interactive = /^kubectl (?:exec -it|attach -it)/;
 
 const functions = `

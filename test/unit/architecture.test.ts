@@ -40,7 +40,7 @@ const mayImport: Record<string, readonly string[]> = {
   'what-if': ['trace', 'snapshot', ...parts, 'client', ...leaves, ...edges],
   doctor: ['what-if', 'trace', 'snapshot', ...parts, 'client', ...leaves, ...edges],
   history: ['snapshot', 'client', ...leaves, ...edges],
-  propagation: ['snapshot', 'client', ...leaves, ...edges],
+  propagation: ['snapshot', 'controllers', 'client', ...leaves, ...edges],
   top: ['trace', 'snapshot', ...parts, 'client', ...leaves, ...edges],
   cli: [...explaining, 'up', 'join', 'flags', ...parts, 'client', ...leaves, ...edges],
 };

@@ -21,6 +21,11 @@ const rows: readonly PageRow[] = [
   },
   // Of `Route` only values are printed.
   { page: 'output-trace.md', file: 'src/trace/trace.ts', type: 'Trace', elsewhere: ['Route'] },
+  {
+    page: 'output-propagation.md',
+    file: 'src/propagation/propagation.ts',
+    type: 'PropagationOutput',
+  },
   { page: 'output-history.md', file: 'src/history/history.ts', type: 'HistoryOutput' },
   {
     page: 'output-what-if.md',

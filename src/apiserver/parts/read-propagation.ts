@@ -55,6 +55,7 @@ export async function readPropagation(call: PartCall): Promise<ApiResponse> {
         .map((answer) => describePart(answer, history, context.now()))
         .sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)),
       nodesWithoutProxy: kind.parts.includes('proxy') ? nodesWithoutProxy(context, answers) : [],
+      time: new Date(context.now()).toISOString(),
     },
   };
   return answerWith(call, propagationKind, 200, propagation);

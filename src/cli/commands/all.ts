@@ -67,6 +67,11 @@ export const allCommands: readonly ListedCommand[] = [
     summary: 'Shows connections and bytes of Services, and why they are uneven',
     load: async () => (await import('./top.ts')).top,
   },
+  {
+    name: 'propagation',
+    summary: 'Shows which proxies and DNS servers have the changes of a Service in effect',
+    load: async () => (await import('./propagation.ts')).propagation,
+  },
   { name: 'apiserver', summary: 'Runs the API server alone', load: async () => apiserver },
   { name: 'controllers', summary: 'Runs the controllers alone', load: async () => controllers },
   {

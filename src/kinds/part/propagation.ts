@@ -47,8 +47,9 @@ const propagationStatus = s.struct(
     ),
     parts: s.list(partPropagation, 'Connected parts that the Service concerns.'),
     nodesWithoutProxy: s.list(s.string(), 'Ready nodes of which no proxy is connected.'),
+    time: s.string('When the server answered, on its clock, RFC 3339.'),
   },
-  { numbers: [1, 2, 3] },
+  { numbers: [1, 2, 3, 4] },
 );
 export type PropagationStatus = s.Static<typeof propagationStatus>;
 

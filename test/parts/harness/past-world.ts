@@ -10,9 +10,14 @@ import { parseYamlStream } from '../../../src/schema/yaml.ts';
 import { kubeconfigText } from './kubectl.ts';
 import { type MemoryServer, startMemoryServer } from './memory-server.ts';
 import type { Ran } from './run-command.ts';
+import { type CutLine, openCutLine } from './severable-link.ts';
 
 export type PastWorld = {
   readonly server: MemoryServer;
+  /** Between the commands and the server. */
+  readonly link: CutLine;
+  /** Of the commands. */
+  readonly kubeconfig: string;
   /** On the server and, unless a command has another, on the machine of its user. */
   timeMs: number;
   readonly apply: (manifest: string, path: string) => Promise<KubeObject>;
@@ -46,13 +51,15 @@ export async function startPastWorld(
     clock: { now: () => world.timeMs },
     access: keepsHistory ? { history } : {},
   });
-  writeFileSync(kubeconfig, kubeconfigText(server.server.address.port));
+  const link = await openCutLine(`https://127.0.0.1:${server.server.address.port}`);
+  writeFileSync(kubeconfig, kubeconfigText(Number(new URL(link.url).port)));
   t.after(async () => {
+    link.close();
     await server.stop();
     rmSync(directory, { recursive: true, force: true });
   });
   return Object.assign(world, {
-    server,
+    ...{ server, link, kubeconfig },
     async apply(manifest: string, path: string) {
       const [document] = parseYamlStream(manifest);
       if (document === undefined || 'error' in document) throw new Error('no manifest');
