@@ -4,6 +4,7 @@ import { decodeStrict } from '../apiserver/request/decode-body.ts';
 import { allKinds } from '../kinds/all.ts';
 import type { AnyKind } from '../kinds/definition.ts';
 import type { Node } from '../kinds/node/types.ts';
+import { hasClusterIP } from '../kinds/service/backends.ts';
 import type { Service } from '../kinds/service/types.ts';
 import { isApiError, notFound } from '../meta/api-error.ts';
 import { cliManager, kubectlManager } from '../meta/field-managers.ts';
@@ -110,17 +111,23 @@ type Applied = {
 };
 
 function createObject(draft: Draft, { list, definition, sent, change }: Applied): void {
-  const decoded = decodeStrict(definition, sent as unknown as JsonObject);
+  // With who owns which field, for a later document about the same object.
+  const merged = mergeApplied(draft, definition, { sent });
+  const decoded = decodeStrict(definition, merged);
   const admission = { now: draft.now, reserver: draft.reserver() };
-  const made = admitCreate(definition, withoutServerFields(decoded), admission);
+  const made = admitCreate(definition, decoded, admission);
   const object = list === 'nodes' ? readyUnlessReported(made as Node) : made;
   draft.put(list, object);
   draft.effects.push(`${change.text}: ${definition.kind} ${objectKey(object.metadata)} created`);
-  if (list === 'services') {
+  if (list === 'services') assumeOfNewService(draft, object as Service);
+}
+
+function assumeOfNewService(draft: Draft, service: Service): void {
+  if (hasClusterIP(service)) {
     draft.assumptions.add('Addresses and node ports that a new Service does not name are made up');
-    if ((object as Service).spec.type === 'LoadBalancer') {
-      draft.assumptions.add('A new Service of type LoadBalancer has no address yet');
-    }
+  }
+  if (service.spec.type === 'LoadBalancer') {
+    draft.assumptions.add('A new Service of type LoadBalancer has no address yet');
   }
 }
 
@@ -133,17 +140,8 @@ function updateObject(
   draft: Draft,
   { list, definition, sent, change, before }: Applied & { readonly before: KubeObject },
 ): void {
-  const live = asAppliedOnce(before);
-  const { resetFields } = definition.update;
-  const { object: merged } = applyObject({
-    ...{ live, applied: withoutServerFields(sent), schema: definition.schema, kind: definition },
-    manager: applierOf(live),
-    force: true,
-    subresource: '',
-    now: formatTime(draft.now),
-    ...(resetFields === undefined ? {} : { resetFields }),
-  });
-  const decoded = decodeStrict(definition, merged as JsonObject);
+  const merged = mergeApplied(draft, definition, { sent, live: asAppliedOnce(before) });
+  const decoded = decodeStrict(definition, merged);
   const admission = { now: draft.now, reserver: draft.reserver() };
   const after = admitUpdate(definition, { before, sent: decoded }, admission);
   const isSame = deepEqual(contentOf(after), contentOf(before));
@@ -151,6 +149,26 @@ function updateObject(
   draft.effects.push(
     `${change.text}: ${definition.kind} ${objectKey(after.metadata)} ${isSame ? 'unchanged' : 'configured'}`,
   );
+}
+
+type ServerSideApply = { readonly sent: KubeObject; readonly live?: KubeObject };
+
+function mergeApplied(
+  { now }: Draft,
+  definition: AnyKind,
+  { sent, live }: ServerSideApply,
+): JsonObject {
+  const { resetFields } = definition.update;
+  const { object } = applyObject({
+    ...{ applied: withoutServerFields(sent), schema: definition.schema, kind: definition },
+    ...(live === undefined ? {} : { live }),
+    manager: live === undefined ? kubectlManager : applierOf(live),
+    force: true,
+    subresource: '',
+    now: formatTime(now),
+    ...(resetFields === undefined ? {} : { resetFields }),
+  });
+  return object as JsonObject;
 }
 
 /** Who set which field, and what was applied last, are for the next apply. */

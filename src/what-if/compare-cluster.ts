@@ -9,6 +9,7 @@ import { changedObjects } from '../snapshot/changed-objects.ts';
 import type { ClusterSettings } from '../snapshot/cluster-settings.ts';
 import { indexSnapshot } from '../snapshot/index-snapshot.ts';
 import { makeSnapshot, type Snapshot } from '../snapshot/snapshot.ts';
+import { unknownNode } from '../trace/resolve-source.ts';
 import type { Change } from './change.ts';
 import { compareEntrances } from './compare-entrances.ts';
 import { compareNames } from './compare-names.ts';
@@ -120,9 +121,9 @@ function momentsOf(
 function commonNodes({ before, after }: Prediction): readonly string[] {
   const names = ({ objects }: Snapshot) => objects.nodes.map(({ metadata }) => metadata.name ?? '');
   const there = new Set(names(before));
-  return names(after)
-    .filter((name) => there.has(name))
-    .sort();
+  const common = names(after).filter((name) => there.has(name));
+  // An API server on its own has none: what does not depend on the node is known all the same.
+  return common.length === 0 ? [unknownNode] : common.sort();
 }
 
 type Options = CompareOptions & { readonly drained: ReadonlySet<string> };

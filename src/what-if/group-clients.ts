@@ -27,7 +27,7 @@ export function groupClients(
   { by, nodes, index }: { by: ClientPort['by']; nodes: readonly string[]; index: SnapshotIndex },
 ): readonly ClientGroup[] {
   const groups = new Map<string, Group>();
-  for (const node of nodes.length === 0 ? [''] : nodes) {
+  for (const node of nodes) {
     const sides = { before: before(node), after: after(node) };
     const between = meanwhile?.(node);
     const isGap =

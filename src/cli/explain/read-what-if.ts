@@ -4,6 +4,7 @@ import { UsageError, type World } from '../../flags/command.ts';
 import type { AnyKind } from '../../kinds/definition.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { Manifest } from '../../snapshot/manifest.ts';
+import { readSnapshot } from '../../snapshot/read-snapshot.ts';
 import {
   isRead,
   makeSnapshot,
@@ -12,7 +13,8 @@ import {
   type SnapshotObjects,
   snapshotKinds,
 } from '../../snapshot/snapshot.ts';
-import { missingRightsText, readSessionSnapshot } from './explain-session.ts';
+import { missingRightsText } from './explain-session.ts';
+import { withProgress } from './progress.ts';
 
 const kinds = [
   'namespaces',
@@ -41,7 +43,8 @@ export async function readWhatIfSnapshot(
   // What manifests change is merged as server-side apply does, by who owns which field.
   const keepsWhole = (kind: SnapshotKind, object: KubeObject): boolean =>
     names.has(nameOf({ ...object, kind: snapshotKinds[kind].kind }, object.metadata.namespace));
-  const all = await readSessionSnapshot(session, world, { kinds, keepsWhole });
+  const reading = readSnapshot(session.caller, { signal: world.interrupted, kinds, keepsWhole });
+  const all = await withProgress(world, 'Reading the objects of the cluster', reading);
   const refused = all.unread.filter(({ reason }) => reason !== 'not-served');
   const missing = refused.map(({ kind }) => kind).filter(isNamespaced);
   const found =
@@ -70,6 +73,9 @@ type Own = {
   readonly keepsWhole: (kind: SnapshotKind, object: KubeObject) => boolean;
 };
 
+/** For one of these, one namespace is better than all. */
+const worthwhile: ReadonlySet<SnapshotKind> = new Set([...essential, 'pods']);
+
 /** One namespace, as if there were no other: part of the lists of all would lead to wrong conclusions about the others. */
 async function inOwnNamespace(
   all: Snapshot,
@@ -78,7 +84,10 @@ async function inOwnNamespace(
 ): Promise<Snapshot> {
   const { namespace } = session;
   const namespaces = [namespace];
-  const own = await readSessionSnapshot(session, world, { kinds: missing, namespaces, keepsWhole });
+  const { caller } = session;
+  const signal = world.interrupted;
+  const own = await readSnapshot(caller, { signal, kinds: missing, namespaces, keepsWhole });
+  if (!missing.some((kind) => worthwhile.has(kind) && isRead(own, kind))) return all;
   const rest = kinds.filter((kind) => !missing.includes(kind));
   const isInside = (kind: SnapshotKind, { metadata }: KubeObject): boolean =>
     !isNamespaced(kind) || metadata.namespace === namespace;

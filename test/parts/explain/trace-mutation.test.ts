@@ -1,19 +1,8 @@
 // A trace decides nothing by itself: where a rule of the proxy, the DNS or the node agent is broken, the trace says what is then so.
 // Each mutant is a copy of the compiled program, by links, with one file changed.
 import assert from 'node:assert/strict';
-import {
-  linkSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { dirname, join } from 'node:path';
+import { rmSync } from 'node:fs';
 import { test } from 'node:test';
-import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Mode } from '../../../src/proxy/modes/mode.ts';
 import type * as Settings from '../../../src/snapshot/cluster-settings.ts';
 import type * as Index from '../../../src/snapshot/index-snapshot.ts';
@@ -21,10 +10,9 @@ import type * as Snapshots from '../../../src/snapshot/snapshot.ts';
 import type * as Targets from '../../../src/trace/parse-target.ts';
 import type { Trace } from '../../../src/trace/trace.ts';
 import type * as Connection from '../../../src/trace/trace-connection.ts';
+import { type Edit, loadFrom, makeMutant, rightProgram } from './mutants.ts';
 import { tracedWorld } from './traced-world.ts';
 
-const dist = fileURLToPath(new URL('../../../', import.meta.url));
-const source = join(dist, 'src');
 const needed = [
   'ip',
   'schema',
@@ -40,11 +28,8 @@ const needed = [
 const folders = [...needed, 'controllers', 'snapshot', 'trace'];
 
 type Question = { readonly target: string; readonly from: string };
-type Mutation = {
+type Mutation = Edit & {
   readonly breaks: string;
-  readonly file: string;
-  readonly find: string;
-  readonly replace: string;
   readonly question: Question;
   /** What of the trace must differ. */
   readonly of: (trace: Trace) => unknown;
@@ -143,8 +128,7 @@ const mutations: readonly Mutation[] = [
 const world = tracedWorld();
 
 async function ask(folder: string, { target, from }: Question): Promise<Trace> {
-  const load = <T>(file: string): Promise<T> =>
-    import(pathToFileURL(join(folder, file)).href) as Promise<T>;
+  const load = <T>(file: string): Promise<T> => loadFrom<T>(folder, file);
   const { indexSnapshot } = await load<typeof Index>('snapshot/index-snapshot.js');
   const { makeSnapshot } = await load<typeof Snapshots>('snapshot/snapshot.js');
   const { clusterSettings } = await load<typeof Settings>('snapshot/cluster-settings.js');
@@ -163,30 +147,11 @@ async function ask(folder: string, { target, from }: Question): Promise<Trace> {
   return traced.value;
 }
 
-/** Beside the program, so that packages are found. */
-function makeMutant({ file, find, replace }: Mutation): string {
-  const root = mkdtempSync(join(dist, '.mutant-'));
-  for (const folder of folders) {
-    const files = readdirSync(join(source, folder), { recursive: true, encoding: 'utf8' });
-    for (const one of files.filter((name) => name.endsWith('.js') && !name.endsWith('.test.js'))) {
-      const path = join(root, folder, one);
-      mkdirSync(dirname(path), { recursive: true });
-      linkSync(join(source, folder, one), path);
-    }
-  }
-  const text = readFileSync(join(source, file), 'utf8');
-  assert.equal(text.split(find).length, 2, `${file} has "${find}" once`);
-  // The link goes first: the program itself must not change.
-  unlinkSync(join(root, file));
-  writeFileSync(join(root, file), text.replace(find, replace));
-  return root;
-}
-
 for (const mutation of mutations) {
   test(`traceConnection() differs when the code breaks ${mutation.breaks}`, async (t) => {
-    const folder = makeMutant(mutation);
+    const folder = makeMutant(mutation, folders);
     t.after(() => rmSync(folder, { recursive: true, force: true }));
-    const right = mutation.of(await ask(source, mutation.question));
+    const right = mutation.of(await ask(rightProgram, mutation.question));
     const broken = mutation.of(await ask(folder, mutation.question));
     assert.notDeepEqual(broken, right);
   });
