@@ -30,6 +30,7 @@ export type ProxyFlags = {
   readonly conntrackUdpTimeout?: number;
   readonly conntrackUdpTimeoutStream?: number;
   readonly conntrackTcpBeLiberal?: boolean;
+  readonly conntrackAccounting?: boolean;
   readonly featureGates?: Readonly<Record<string, boolean>>;
   readonly allowForeignAddresses?: true;
   /** Flags of single modes. */
@@ -185,6 +186,10 @@ function addConntrackFlags(command: Command): void {
     .option(
       '--conntrack-tcp-be-liberal',
       'Does not mark TCP packets outside of the window as invalid',
+    )
+    .option(
+      '--conntrack-accounting',
+      'Lets the kernel count the bytes of each connection, for `fairlead top` (default: its setting is unchanged)',
     );
 }
 
@@ -272,6 +277,7 @@ export function flagSettings(flags: ProxyFlags, modes: Modes = allModes): ProxyS
       ...given('udpTimeoutMs', flags.conntrackUdpTimeout),
       ...given('udpStreamTimeoutMs', flags.conntrackUdpTimeoutStream),
       ...given('tcpBeLiberal', flags.conntrackTcpBeLiberal),
+      ...given('accounting', flags.conntrackAccounting),
     },
   };
 }

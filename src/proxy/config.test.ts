@@ -75,6 +75,7 @@ describe('conntrackSettings() (KPX-47)', () => {
   it('leaves alone what is 0', () => {
     const changes = { maxPerCore: 0, tcpEstablishedTimeoutMs: 0, tcpCloseWaitTimeoutMs: 0 };
     assert.deepEqual(values(2, { ...changes, tcpBeLiberal: true }), { tcp_be_liberal: 1 });
+    assert.deepEqual(values(2, { ...changes, accounting: true }), { acct: 1 });
   });
 });
 

@@ -19,6 +19,8 @@ export type ConntrackSettings = {
   readonly udpStreamTimeoutMs: number;
   /** Do not call packets outside the window invalid. */
   readonly tcpBeLiberal: boolean;
+  /** Counts the bytes of each connection, for `fairlead top`. */
+  readonly accounting: boolean;
 };
 
 export type ProxyConfig = {
@@ -67,6 +69,7 @@ export const defaultConfig: ProxyConfig = {
     udpTimeoutMs: 0,
     udpStreamTimeoutMs: 0,
     tcpBeLiberal: false,
+    accounting: false,
   },
   allowsExternalIPs: true,
   allowsForeignAddresses: false,

@@ -141,7 +141,12 @@ function localTransport({ server }: StartedServer): Transport {
 }
 
 function proxySettings(flags: UpFlags, { podRanges }: ClusterLayout): ProxySettings {
-  return { ...modeFlagSettings(flags), clusterCIDRs: podRanges.map(formatCidr) };
+  return {
+    ...modeFlagSettings(flags),
+    clusterCIDRs: podRanges.map(formatCidr),
+    // The kernel of this machine belongs to others, too.
+    ...(flags.network === 'isolated' ? { conntrack: { accounting: true } } : {}),
+  };
 }
 
 function checkProxy(flags: UpFlags, layout: ClusterLayout): void {

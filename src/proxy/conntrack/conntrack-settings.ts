@@ -22,6 +22,9 @@ export function conntrackSettings(
     ...(settings.tcpBeLiberal
       ? [{ path: `${folder}/nf_conntrack_tcp_be_liberal`, value: 1, isMinimum: false }]
       : []),
+    ...(settings.accounting
+      ? [{ path: `${folder}/nf_conntrack_acct`, value: 1, isMinimum: false }]
+      : []),
   ];
   return wanted.filter(({ value }) => value > 0);
 }
