@@ -15,9 +15,11 @@ export type FlowReading = {
 };
 
 export type FlowReply =
-  | { readonly kind: 'listed' }
+  /** With how long the listing took. */
+  | { readonly kind: 'listed'; readonly busyMs: number }
   | {
       readonly kind: 'counted';
+      readonly busyMs: number;
       readonly isPartial: boolean;
       readonly isAccounting: boolean;
     }
@@ -48,11 +50,13 @@ let rows: FlowCount[] = [];
 parentPort?.on('message', (request: 'first' | 'second' | 'rows') => {
   try {
     if (request === 'rows') return reply({ kind: 'rows', rows: rows.splice(-rowsOfReply) });
+    const startedAt = performance.now();
     list(counter[request]);
-    if (request === 'first') return reply({ kind: 'listed' });
+    const busyMs = performance.now() - startedAt;
+    if (request === 'first') return reply({ kind: 'listed', busyMs });
     const counts = counter.counts();
     rows = [...counts.rows];
-    reply({ kind: 'counted', isPartial: counts.isPartial, isAccounting: isAccounting() });
+    reply({ kind: 'counted', busyMs, isPartial: counts.isPartial, isAccounting: isAccounting() });
   } catch (error) {
     reply({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) });
   }

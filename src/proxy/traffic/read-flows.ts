@@ -31,14 +31,15 @@ export async function readFlows({
   const workerData: FlowReading = reading;
   const worker = new Worker(workerUrl('proxy/traffic/read-flows-worker'), { workerData });
   try {
-    const firstAt = now();
-    await request(worker, 'first', 'listed');
-    const firstMs = now() - firstAt;
+    // The thread takes a while to start: not from when it was requested.
+    const first = await request(worker, 'first', 'listed');
+    const firstAt = now() - first.busyMs;
     await wait();
-    const secondAt = now();
-    const { isPartial, isAccounting } = await request(worker, 'second', 'counted');
-    const busyMs = firstMs + now() - secondAt;
+    const second = await request(worker, 'second', 'counted');
+    const secondAt = now() - second.busyMs;
     const rows = await readRows(worker);
+    const { isPartial, isAccounting } = second;
+    const busyMs = first.busyMs + second.busyMs;
     return { rows, isPartial, isAccounting, intervalMs: secondAt - firstAt, busyMs };
   } finally {
     await worker.terminate();

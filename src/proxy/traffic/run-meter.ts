@@ -1,5 +1,5 @@
 // Measures the traffic of Services on request. One measurement serves all requests that come meanwhile, and there is a pause after
-// it that grows with the size of the kernel's table. Nothing runs otherwise.
+// it that grows with the size of the kernel's table; requests wait for its end. Nothing runs otherwise.
 import { type Clock, sleep } from '../../host/clock.ts';
 import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { maxTextLength, type NodeTraffic, type TrafficRequest } from '../../kinds/part/traffic.ts';
@@ -39,29 +39,41 @@ export type TrafficMeter = {
 const minPauseMs = 1000;
 /** Listing takes at most a tenth of a processor. */
 const pauseFactor = 9;
+/** Who comes in a pause waits for its end; in a longer one, the answer is the previous one, with its age. */
+const maxWaitMs = 3000;
 
 export function createTrafficMeter(options: MeterOptions, signal: AbortSignal): TrafficMeter {
   const { clock } = options;
-  /** Until the pause after it has passed. */
+  /** One that waits or runs. */
   let current: Promise<Finished> | undefined;
+  /** The last one that succeeded. */
+  let last: Finished | undefined;
+  let pauseEndsAt = 0;
 
   const start = async (intervalMs: number): Promise<Finished> => {
+    const waitMs = pauseEndsAt - clock.now();
+    if (waitMs > 0) await sleep(clock, waitMs, signal);
     let busyMs = 0;
+    last = undefined;
     try {
       const result = await measureOnce(options, intervalMs, signal);
       busyMs = result.busyMs;
-      return { measured: result.measured, finishedAt: clock.now() };
+      last = { measured: result.measured, finishedAt: clock.now() };
+      return last;
     } finally {
-      const pauseMs = Math.max(minPauseMs, busyMs * pauseFactor);
-      void sleep(clock, pauseMs, signal).then(() => {
-        current = undefined;
-      });
+      current = undefined;
+      pauseEndsAt = clock.now() + Math.max(minPauseMs, busyMs * pauseFactor);
     }
+  };
+  const next = (intervalMs: number): Promise<Finished> | Finished => {
+    const isLongPause = current === undefined && pauseEndsAt - clock.now() > maxWaitMs;
+    if (isLongPause && last !== undefined) return last;
+    current ??= start(intervalMs);
+    return current;
   };
   return {
     async measure({ intervalMs, ...wanted }) {
-      current ??= start(intervalMs);
-      const { measured, finishedAt } = await current;
+      const { measured, finishedAt } = await next(intervalMs);
       const ageMs = Math.max(0, clock.now() - finishedAt);
       return fitting({ ...measured, ageMs }, wanted);
     },
