@@ -80,8 +80,9 @@ function namesText(nodes: readonly NodeReport[], isVerbose: boolean): string {
   return `node${names.length === 1 ? '' : 's'} ${shown.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }
 
-/** Whether all of it was measured before the request, which took so long. */
-export function isOutdated({ nodes }: TopServices, requestMs: number): boolean {
+/** How much of it was measured before the request, which took so long. */
+export function outdated({ nodes }: TopServices, requestMs: number): 'none' | 'some' | 'all' {
   const ages = nodes.flatMap(({ ageMilliseconds }) => ageMilliseconds ?? []);
-  return ages.length > 0 && ages.every((age) => age > requestMs);
+  const count = ages.filter((age) => age > requestMs).length;
+  return count === 0 ? 'none' : count < ages.length ? 'some' : 'all';
 }

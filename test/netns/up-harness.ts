@@ -22,6 +22,8 @@ export type Up = {
   /** Its text; rejects when it fails. */
   readonly kubectl: (...args: readonly string[]) => Promise<string>;
   readonly fairlead: (...args: readonly string[]) => Promise<string>;
+  /** The same, while it runs. */
+  readonly spawnFairlead: (...args: readonly string[]) => ChildProcess;
   /** Everything that runs below it, with the namespaces that they have. */
   readonly traces: () => Traces;
 };
@@ -81,6 +83,11 @@ export async function startUp(
       const [file = '', ...rest] = command(identity, directory, words);
       const { stdout } = await run(file, rest, { cwd: directory, env: shellEnv });
       return stdout;
+    },
+    spawnFairlead(...words) {
+      const [file = '', ...rest] = command(identity, directory, words);
+      const stdio = ['ignore', 'pipe', 'inherit'] as const;
+      return spawn(file, rest, { cwd: directory, env: shellEnv, stdio: [...stdio] });
     },
     traces: () => tracesOf(child.pid ?? 0),
   };

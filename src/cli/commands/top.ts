@@ -13,7 +13,7 @@ import { maxIntervalMs, minIntervalMs } from '../../kinds/part/traffic.ts';
 import { allModes } from '../../proxy/modes/all.ts';
 import { clusterSettings } from '../../snapshot/cluster-settings.ts';
 import { indexSnapshot } from '../../snapshot/index-snapshot.ts';
-import { isOutdated, nodeNotes } from '../../top/node-notes.ts';
+import { nodeNotes, outdated } from '../../top/node-notes.ts';
 import { readTopSnapshot, type TopScope } from '../../top/read-top-snapshot.ts';
 import { readTraffic, TrafficUnavailable } from '../../top/read-traffic.ts';
 import { renderService, renderServices } from '../../top/render-top.ts';
@@ -128,13 +128,28 @@ type Parts = {
 
 async function showOnce(parts: Parts): Promise<void> {
   const { flags, world } = parts;
-  const { table, warnings } = await withProgress(world, 'Measuring', measure(parts));
+  const { table, warnings } = await withProgress(world, 'Measuring', measureAfresh(parts));
   for (const text of warnings) world.writeError(`${text}\n`);
   if (table.nodes.every(({ reason }) => reason !== undefined)) {
     const why = nodeNotes(table, false).map(({ text }) => text);
     throw new FailedError(`Nothing was measured: ${why.join('; ')}`, { exitCode: unanswered });
   }
   world.write(flags.output === undefined ? textOf(table, parts) : objectText(table, flags.output));
+}
+
+/** Of nodes that need long pauses, older answers are good enough after that. */
+const maxFreshMs = 8000;
+
+/** Users want to know what is so now, and not what was measured for others before. */
+async function measureAfresh(parts: Parts): Promise<Measured> {
+  const { world } = parts;
+  const startedAt = world.now();
+  for (;;) {
+    const measured = await measure(parts);
+    const tookMs = world.now() - startedAt;
+    if (tookMs > maxFreshMs || outdated(measured.table, tookMs) === 'none') return measured;
+    await sleep(systemClock, pauseMs, world.interrupted);
+  }
 }
 
 /** Nodes pause for a second between measurements; until then they answer with the one before. */
@@ -150,7 +165,7 @@ async function watch(parts: Parts): Promise<void> {
     const { table, warnings } = await measure(parts);
     for (const text of warnings.filter((one) => !warned.has(one))) world.writeError(`${text}\n`);
     for (const text of warnings) warned.add(text);
-    if (isFirst || !isOutdated(table, world.now() - startedAt)) show(table);
+    if (isFirst || outdated(table, world.now() - startedAt) !== 'all') show(table);
     isFirst = false;
     await sleep(systemClock, pauseMs, world.interrupted);
   }
