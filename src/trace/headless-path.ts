@@ -10,7 +10,7 @@ import { endHop } from './end-hop.ts';
 import type { Destination } from './judge-connection.ts';
 import { percent } from './outcome.ts';
 import type { Source } from './resolve-source.ts';
-import type { EndpointHop, Path } from './trace.ts';
+import type { EndHop, EndpointHop, Path } from './trace.ts';
 
 export type HeadlessParts = {
   readonly service: Service;
@@ -52,7 +52,7 @@ export function headlessPath(
   const spec = (service.spec.ports ?? []).find((one) => one.port === port);
   const differs = spec !== undefined && spec.targetPort !== undefined && spec.targetPort !== port;
   const target = differs ? `; its target port ${spec.targetPort} does not count here` : '';
-  const [only, ...others] = endpoints;
+  const ends = endpoints.slice(0, maxEnds).map((one) => endHop(index, { ...one, protocol }));
   return {
     ...first,
     nodes: source.nodes,
@@ -63,15 +63,28 @@ export function headlessPath(
       sentence: `Service ${key} is headless: DNS chooses the pod, and port ${port} is not translated${target}`,
     },
     endpoints,
-    ends: endpoints.slice(0, maxEnds).map((one) => endHop(index, { ...one, protocol })),
-    outcome: {
-      kind: 'answered',
-      sentence:
-        others.length === 0
-          ? `Answered by ${only?.pod === undefined ? (only?.address ?? '') : `pod ${only.pod}`}, at port ${port}`
-          : `Answered by the pod whose address the client takes, one of ${endpoints.length}, at port ${port} (${percent(chance)} each, as DNS shuffles them)`,
-    },
+    ends,
+    outcome:
+      differs && ends.every(isKnownNotToListen)
+        ? {
+            kind: 'refused',
+            sentence: `Refused by the pod, unless its spec is wrong: Service ${key} is headless, so that the connection goes to port ${port} itself, on which no container listens by spec (its target port ${spec.targetPort} does not count)`,
+          }
+        : { kind: 'answered', sentence: answeredSentence(endpoints, port) },
   };
+}
+
+function isKnownNotToListen({ container, restarts }: EndHop): boolean {
+  // Without restarts nothing is known of the pod.
+  return container === undefined && restarts !== undefined;
+}
+
+function answeredSentence(endpoints: readonly EndpointHop[], port: number): string {
+  const [only, ...others] = endpoints;
+  const who = only?.pod === undefined ? (only?.address ?? '') : `pod ${only.pod}`;
+  return others.length === 0
+    ? `Answered by ${who}, at port ${port}`
+    : `Answered by the pod whose address the client takes, one of ${endpoints.length}, at port ${port} (${percent(only?.chance ?? 0)} each, as DNS shuffles them)`;
 }
 
 /** More ends than this are shown by their number. */

@@ -13,7 +13,9 @@ export function isOwnLoopback(
   { kind, isOnHost }: Pick<Source, 'kind' | 'isOnHost'>,
 ): boolean {
   const parsed = parseAddress(address);
-  return parsed !== undefined && isLoopback(parsed) && kind !== 'node' && !isOnHost;
+  // The unspecified address means the host itself.
+  const isOwn = parsed !== undefined && (isLoopback(parsed) || parsed.value === 0n);
+  return isOwn && kind !== 'node' && !isOnHost;
 }
 
 export function loopbackPath(

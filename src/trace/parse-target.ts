@@ -119,7 +119,8 @@ function hostTarget(text: string, schemePort: number | undefined, bad: Bad): Par
   const portText = bracketed === null ? bare?.port : bracketed[2];
   const port = portText === undefined ? schemePort : portNumber(portText);
   if (portText !== undefined && port === undefined) {
-    return bad(`"${portText}" is not a port, want a number from 1 to ${maxPort}`);
+    const named = isLabel(portText) && isLabel(host) ? `, or svc/${host}:${portText}` : '';
+    return bad(`"${portText}" is not a port, want a number from 1 to ${maxPort}${named}`);
   }
   const address = parseAddressSloppy(host);
   if (address !== undefined) {
@@ -127,8 +128,15 @@ function hostTarget(text: string, schemePort: number | undefined, bad: Bad): Par
       ? bad('an address needs a port, as in 10.96.0.1:443 or [fd00::1]:443')
       : { value: { kind: 'address', ip: formatAddress(address), port } };
   }
-  if (bracketed !== null || !isName(host)) return bad(forms);
-  return { value: { kind: 'name', host, ...(port === undefined ? {} : { port }) } };
+  const name = asciiName(host);
+  if (bracketed !== null || !isName(name)) return bad(forms);
+  return { value: { kind: 'name', host: name, ...(port === undefined ? {} : { port }) } };
+}
+
+/** As browsers and clients send names of other scripts: `bücher.example` is `xn--bcher-kva.example`. */
+function asciiName(host: string): string {
+  const isAscii = /^[\x20-\x7e]*$/.test(host);
+  return !isAscii && URL.canParse(`http://${host}`) ? new URL(`http://${host}`).hostname : host;
 }
 
 /** A bare IPv6 address has more than one colon, and no port. */

@@ -1,6 +1,7 @@
 // Reads what one trace needs and no more: names are looked up, not searched for. Each step needs what the one before it found.
 import type { ApiCaller } from '../client/api-call.ts';
 import { parseName } from '../dns/cluster/parse-name.ts';
+import { isLoopback, parseAddress } from '../ip/address.ts';
 import type { EndpointSlice } from '../kinds/endpoint-slice/types.ts';
 import type { Service } from '../kinds/service/types.ts';
 import { serviceNameLabel } from '../meta/well-known-labels.ts';
@@ -18,7 +19,7 @@ import {
   openObjectReader,
 } from '../snapshot/read-objects.ts';
 import type { Snapshot } from '../snapshot/snapshot.ts';
-import { searchNames } from './name-hop.ts';
+import { resolveName, searchNames } from './name-hop.ts';
 import { nodeAt } from './node-rules.ts';
 import type { SourceRequest, Target } from './parse-target.ts';
 import { resolveSource } from './resolve-source.ts';
@@ -36,6 +37,8 @@ export type TraceReadRequest = {
 const maxNamedPods = 12;
 /** As many aliases as the DNS follows. */
 const maxAliases = 8;
+/** Each costs a list. */
+const maxAddresses = 4;
 
 export async function readTraceSnapshot(
   caller: ApiCaller,
@@ -50,6 +53,12 @@ export async function readTraceSnapshot(
   await reader.read([...settingRequests, ...sourceRequests(request), ...targetRequests(request)]);
   const wanted = wantedServices(indexOf(reader), request);
   await readServices(reader, wanted);
+  for (const ip of otherAddresses(indexOf(reader), request)) {
+    await reader.read([{ kind: 'services', fieldSelector: `spec.clusterIP=${ip}` }]);
+    const { target } = request;
+    const port = 'port' in target ? Number(target.port ?? 0) : 0;
+    await readByAddress(reader, { kind: 'address', ip, port });
+  }
   await readByAddress(reader, request.target);
   await readPods(reader);
   return reader.snapshot();
@@ -99,16 +108,49 @@ function serviceRequests(namespace: string, name: string): readonly ObjectReques
 
 type Wanted = { readonly namespace: string; readonly name: string };
 
+/** What a name means that no Service has: one of a pod, or of /etc/hosts. */
+function otherAddresses(index: SnapshotIndex, request: TraceReadRequest): readonly string[] {
+  const { target, from, namespace, flags } = request;
+  if (target.kind !== 'name') return [];
+  const settings = clusterSettings(index, flags);
+  const source = resolveSource(index, from, { settings, namespace });
+  if ('error' in source) return [];
+  const { used } = resolveName(index, target.host, {
+    source: source.value,
+    domain: settings.domain.value,
+  });
+  const ofSlices = new Set(
+    index.snapshot.objects.endpointSlices.flatMap(({ endpoints }) =>
+      (endpoints ?? []).flatMap(({ addresses }) => addresses ?? []),
+    ),
+  );
+  const isOther = (ip: string): boolean => {
+    const address = parseAddress(ip);
+    if (address === undefined || isLoopback(address)) return false;
+    return !ofSlices.has(ip) && index.servicesAt(ip).length === 0 && index.podsAt(ip).length === 0;
+  };
+  return (used?.addresses ?? []).filter(isOther).slice(0, maxAddresses);
+}
+
 /** The Services that names of the search list could be of. */
 function wantedServices(index: SnapshotIndex, request: TraceReadRequest): readonly Wanted[] {
   const { target, from, namespace, flags } = request;
   if (target.kind !== 'name') return [];
   const settings = clusterSettings(index, flags);
   const source = resolveSource(index, from, { settings, namespace });
-  if ('error' in source || !source.value.usesClusterDns) return [];
+  if ('error' in source) return [];
+  // Not found there, but meant: the verdict says so.
+  if (!source.value.usesClusterDns) return meantService(target.host);
   return searchNames(target.host, source.value.resolver).flatMap(
     (name) => serviceOf(name, settings.domain.value) ?? [],
   );
+}
+
+/** `web.shop` and `web.shop.svc` and so on. */
+function meantService(host: string): readonly Wanted[] {
+  const [name = '', namespace = '', third] = host.toLowerCase().replace(/\.$/, '').split('.');
+  const isMeant = (third === undefined || third === 'svc') && isObjectName(namespace);
+  return isMeant && isObjectName(name) ? [{ namespace, name }] : [];
 }
 
 function serviceOf(name: string, domain: string): Wanted | undefined {

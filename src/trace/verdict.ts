@@ -1,6 +1,7 @@
 // The verdict on a connection: over all addresses that the client tries, and for all nodes at which it may start.
 import type { SnapshotIndex } from '../snapshot/index-snapshot.ts';
 import type { Found } from './find-destinations.ts';
+import { whyMissing } from './missing-name.ts';
 import { lastAlias } from './name-hop.ts';
 import { type Source, unknownNode } from './resolve-source.ts';
 import type { NameHop, Outcome, OutcomeKind, Path, TraceVerdict } from './trace.ts';
@@ -52,13 +53,19 @@ function noAddress({ why, name }: Found, { sentence }: Source): TraceVerdict {
 
 function nameVerdict(index: SnapshotIndex, hop: NameHop, source: Source): TraceVerdict {
   const alias = lastAlias(hop.queries);
-  const elsewhere = namesakes(index, hop.name, source);
+  const elsewhere = whyMissing(index, hop.name, source);
   switch (hop.outcome) {
     case 'missing':
       return { kind: 'no-such-name', sentence: `No such name: ${hop.name}${elsewhere}` };
     case 'unknown':
       return { kind: 'unknown', sentence: `Not known: ${hop.sentence}` };
     default:
+      if (isOfNodeOnly(index, hop, source)) {
+        return {
+          kind: 'no-such-name',
+          sentence: `No such name: ${hop.name}, as the pod uses the resolver of its node (${hop.resolver.source}), which does not know names of the cluster`,
+        };
+      }
       // A single label is no name of the Internet.
       if (
         source.usesClusterDns &&
@@ -76,6 +83,20 @@ function nameVerdict(index: SnapshotIndex, hop: NameHop, source: Source): TraceV
   }
 }
 
+/** A name of the cluster, as people write it, in a pod that does not use the DNS of the cluster. */
+function isOfNodeOnly(
+  index: SnapshotIndex,
+  { name, outcome }: NameHop,
+  { kind, usesClusterDns }: Source,
+): boolean {
+  if (kind !== 'pod' || usesClusterDns || outcome !== 'outside') return false;
+  const [, second, third] = name.replace(/\.$/, '').split('.');
+  return (
+    second === undefined ||
+    ((third === undefined || third === 'svc') && index.namespace(second) !== undefined)
+  );
+}
+
 /** `web.shop` where there is a namespace `shop`: meant for the cluster. */
 function missingInNamespace(
   index: SnapshotIndex,
@@ -88,21 +109,12 @@ function missingInNamespace(
   }
   return {
     kind: 'no-such-name',
-    sentence: `No such name: ${name}, as there is no Service "${service}" in namespace "${namespace}"${elsewhere}`,
+    sentence:
+      index.service(namespace, service) === undefined
+        ? `No such name: ${name}, as there is no Service "${service}" in namespace "${namespace}"${elsewhere}`
+        : `No such name: ${name}${elsewhere}`,
   };
 }
-
-/** Services of that name in other namespaces. */
-function namesakes({ snapshot }: SnapshotIndex, name: string, { namespace }: Source): string {
-  const [label] = name.split('.');
-  const found = snapshot.objects.services
-    .filter(({ metadata }) => metadata.name === label)
-    .map(({ metadata }) => `${metadata.name}.${metadata.namespace}`);
-  if (found.length === 0 || namespace === undefined) return '';
-  return ` (there is ${found.slice(0, maxNamesakes).join(', ')})`;
-}
-
-const maxNamesakes = 5;
 
 /** The client tries one address after the other until one answers. */
 function inOrder(paths: readonly Path[]): Outcome {
