@@ -126,7 +126,7 @@ function otherAddresses(index: SnapshotIndex, request: TraceReadRequest): readon
   );
   const isOther = (ip: string): boolean => {
     const address = parseAddress(ip);
-    if (address === undefined || isLoopback(address)) return false;
+    if (address === undefined) return false;
     return !ofSlices.has(ip) && index.servicesAt(ip).length === 0 && index.podsAt(ip).length === 0;
   };
   return (used?.addresses ?? []).filter(isOther).slice(0, maxAddresses);
@@ -207,8 +207,11 @@ async function readByAddress(reader: ObjectReader, target: Target): Promise<void
     ]);
   }
   const index = indexOf(reader);
+  const address = parseAddress(ip);
+  // Node ports may answer on loopback.
+  const isNode = node !== undefined || (address !== undefined && isLoopback(address));
   const services =
-    target.kind === 'node' || node !== undefined
+    target.kind === 'node' || isNode
       ? index.snapshot.objects.services.filter((one) => hasNodePort(one, target.port))
       : index.servicesAt(ip);
   await reader.read(

@@ -136,8 +136,9 @@ async function explain(request: TraceRequest, { session, flags, world }: Parts):
     world.writeError(`${line}\n`);
   }
   const limits = { timeoutMs: flags.timeout, count: flags.count };
+  const relayed = mode.traits.relayedProtocols;
   const tried = await live?.tryLive(
-    { trace: found, judged, limits },
+    { trace: found, judged, relayed, limits },
     { session, world, index, up },
   );
   print(tried === undefined ? found : { ...found, live: tried }, flags, world);

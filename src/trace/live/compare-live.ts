@@ -11,8 +11,8 @@ export function compareLive(trace: Trace, observed: Observed): LiveTrace {
     ...(resolver === undefined ? [] : resolverDifferences(trace, resolver)),
     ...nameDifferences(trace, queries),
     ...rules.flatMap(rulesDifferences),
-    ...connections.flatMap((one) => endpointDifferences(one, pathTo(trace, one))),
-    ...connections.flatMap((one) => connectionDifferences(one, pathTo(trace, one))),
+    ...connections.flatMap((one) => endpointDifferences(one, pathsTo(trace, one))),
+    ...connections.flatMap((one) => connectionDifferences(one, pathsTo(trace, one))),
   ];
   const isAnswered = connections.some(isFullyAnswered);
   return {
@@ -23,20 +23,23 @@ export function compareLive(trace: Trace, observed: Observed): LiveTrace {
   };
 }
 
-/** The way that was predicted for the address. */
-export function pathTo(
+/** The ways that were predicted for the address: more than one where nodes differ, and it may arrive at any. */
+export function pathsTo(
   { paths }: Pick<Trace, 'paths'>,
-  { address, port }: Pick<LiveConnection, 'address' | 'port'>,
-): Path | undefined {
+  { address, port, endpoints: seen }: Pick<LiveConnection, 'address' | 'port' | 'endpoints'>,
+): readonly Path[] {
   const same = paths.filter((path) => path.port === port);
-  return (
-    same.find((path) => path.address === address) ??
-    // A headless Service has one way for all its addresses.
-    same.find(
-      ({ entrance, endpoints = [] }) =>
-        entrance.kind === 'headless' && endpoints.some((one) => one.address === address),
-    )
-  );
+  const exact = same.filter((path) => path.address === address);
+  // A headless Service has one way for all its addresses.
+  const found =
+    exact.length > 0
+      ? exact
+      : same.filter(
+          ({ entrance, endpoints = [] }) =>
+            entrance.kind === 'headless' && endpoints.some((one) => one.address === address),
+        );
+  const atNodes = found.filter(({ nodes }) => seen.some(({ node }) => nodes.includes(node)));
+  return atNodes.length > 0 ? atNodes : found;
 }
 
 export function isFullyAnswered({ attempts, results }: LiveConnection): boolean {
@@ -154,8 +157,8 @@ function rulesDifferences({
 }
 
 /** The result that a plan means; undefined: nothing was predicted. */
-function plannedResult(path: Path | undefined): 'answered' | 'refused' | 'timeout' | undefined {
-  switch (path?.outcome.kind) {
+function plannedResult({ outcome }: Path): 'answered' | 'refused' | 'timeout' | undefined {
+  switch (outcome.kind) {
     case 'answered':
       return 'answered';
     case 'refused':
@@ -169,10 +172,11 @@ function plannedResult(path: Path | undefined): 'answered' | 'refused' | 'timeou
 
 function connectionDifferences(
   connection: LiveConnection,
-  path: Path | undefined,
+  paths: readonly Path[],
 ): readonly Difference[] {
-  const planned = plannedResult(path);
-  if (planned === undefined) return [];
+  const [planned, ...others] = new Set(paths.map(plannedResult));
+  // Where nodes differ, and it is not known which one it was, nothing is compared.
+  if (planned === undefined || others.length > 0) return [];
   const results = Object.entries(connection.results).filter(
     ([result]) => result !== planned && result !== 'untried' && !isSilence(result, planned),
   );

@@ -66,6 +66,8 @@ export type LiveConnection = {
 };
 
 export type LiveEndpoint = {
+  /** The node that sent them there. */
+  readonly node: string;
   readonly address: string;
   readonly port: number;
   readonly pod?: string;

@@ -38,7 +38,8 @@ const results: Readonly<Record<string, AttemptResult>> = {
 };
 
 function resultOf({ code, message }: NodeJS.ErrnoException): Pick<Attempt, 'result' | 'why'> {
-  return { result: results[code ?? ''] ?? 'failed', why: message };
+  const result = results[code ?? ''];
+  return result === undefined ? { result: 'failed', why: message } : { result };
 }
 
 /** Where Linux takes ports of clients from. Chosen here, a port is known also of a connection that fails. */

@@ -80,7 +80,7 @@ function connectionRows(connection: LiveConnection, { style }: RenderOptions): r
   return [
     `${addressText(connection)}: ${colour(resultsText(connection))}${time}${reason}`,
     ...endpoints.map(
-      ({ attempts, chance, pod, ...address }) =>
+      ({ attempts, chance, pod, node: _, ...address }) =>
         `  ${attempts} to ${addressText(address)}${pod === undefined ? '' : `, pod ${pod}`} (expected: ${percent(chance)})`,
     ),
     ...(banner === undefined ? [] : [`  it says: ${printable(banner.slice(0, maxBanner))}`]),

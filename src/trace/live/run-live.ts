@@ -1,12 +1,13 @@
 // Tries what was explained, from the network of its source: the queries of the name, then the connections. Each step has a time limit.
 import { parseResolverConfig } from '../../node/environment/resolver-config.ts';
+import type { Protocol } from '../../proxy/model/state.ts';
 import type { JudgedConnection } from '../judge-connection.ts';
 import { searchNames } from '../name-hop.ts';
 import type { Trace } from '../trace.ts';
-import { liveEndpoints } from './compare-endpoints.ts';
-import { type Observed, pathTo } from './compare-live.ts';
+import { liveEndpoints, type NodeFlow } from './compare-endpoints.ts';
+import { type Observed, pathsTo } from './compare-live.ts';
 import type { AttemptResult, LiveConnection, LiveQuery, LiveResolver, LiveRules } from './live.ts';
-import type { Ask, Attempt, QueryAnswer, SeenFlow } from './live-request.ts';
+import type { Ask, Attempt, QueryAnswer } from './live-request.ts';
 
 export type LiveLimits = {
   /** Of each query to each server, and of each connection. */
@@ -30,6 +31,8 @@ export type LivePlan = {
   readonly trace: Trace;
   /** The first packets at the nodes whose rules they meet. */
   readonly judged: readonly JudgedConnection[];
+  /** What the proxy carries itself: the kernel does not know its endpoints. */
+  readonly relayed: readonly Protocol[];
   readonly limits: LiveLimits;
 };
 
@@ -153,7 +156,7 @@ export function targetsOf(
 }
 
 async function tryConnection(
-  { trace, limits }: LivePlan,
+  { trace, limits, relayed }: LivePlan,
   site: LiveSite,
   { target, notes }: { readonly target: Target; readonly notes: string[] },
 ): Promise<LiveConnection> {
@@ -161,12 +164,17 @@ async function tryConnection(
     ...{ kind: 'connect', ...target, ...limits },
     ...(target.protocol === 'UDP' && target.port === dnsPort ? { payload: rootQuery } : {}),
   });
+  const connection = liveConnection(target, attempts);
+  const paths = pathsTo(trace, connection);
+  if (relayed.includes(target.protocol) && paths.some(({ policy }) => policy !== undefined)) {
+    notes.push('the proxy carries connections itself: to which endpoints is not seen');
+    return connection;
+  }
   const flows = await seenFlows(site, target, attempts).catch((error: unknown) => {
     notes.push(`where connections went is not known: ${String(error)}`);
     return [];
   });
-  const connection = liveConnection(target, attempts);
-  return { ...connection, endpoints: liveEndpoints(flows, pathTo(trace, connection)) };
+  return { ...connection, endpoints: liveEndpoints(flows, paths) };
 }
 
 const dnsPort = 53;
@@ -194,9 +202,9 @@ async function seenFlows(
   site: LiveSite,
   { address, port, protocol }: Target,
   attempts: readonly Attempt[],
-): Promise<readonly SeenFlow[]> {
+): Promise<readonly NodeFlow[]> {
   const sourcePorts = attempts.flatMap(({ sourcePort }) => sourcePort ?? []);
-  const found = new Map<number, SeenFlow>();
+  const found = new Map<number, NodeFlow>();
   const family = address.includes(':') ? 'IPv6' : 'IPv4';
   for (const node of site.nodes.slice(0, maxNodes)) {
     const ask = await site.atNode(node);
@@ -213,7 +221,8 @@ async function seenFlows(
     for (const flow of flows) {
       const known = found.get(flow.sourcePort);
       // At a node that only passes it on, it goes where it went before.
-      if (known === undefined || known.address === address) found.set(flow.sourcePort, flow);
+      if (known === undefined || known.address === address)
+        found.set(flow.sourcePort, { ...flow, node });
     }
   }
   return [...found.values()];

@@ -118,7 +118,14 @@ const cases: readonly {
         connection({
           results: { refused: 1 },
           endpoints: [
-            { address: '10.244.1.5', port: 8080, pod: 'default/web-1', attempts: 1, chance: 0.5 },
+            {
+              node: 'n1',
+              address: '10.244.1.5',
+              port: 8080,
+              pod: 'default/web-1',
+              attempts: 1,
+              chance: 0.5,
+            },
           ],
         }),
       ],
@@ -132,7 +139,7 @@ const cases: readonly {
     observed: {
       connections: [
         connection({
-          endpoints: [{ address: '10.244.9.9', port: 8080, attempts: 1, chance: 0 }],
+          endpoints: [{ node: 'n1', address: '10.244.9.9', port: 8080, attempts: 1, chance: 0 }],
         }),
       ],
     },
@@ -144,7 +151,9 @@ const cases: readonly {
       connections: [
         connection({
           ...{ attempts: 100, results: { answered: 100 } },
-          endpoints: [{ address: '10.244.1.5', port: 8080, attempts: 100, chance: 0.5 }],
+          endpoints: [
+            { node: 'n1', address: '10.244.1.5', port: 8080, attempts: 100, chance: 0.5 },
+          ],
         }),
       ],
     },
@@ -158,8 +167,8 @@ const cases: readonly {
         connection({
           ...{ attempts: 20, results: { answered: 20 } },
           endpoints: [
-            { address: '10.244.1.5', port: 8080, attempts: 14, chance: 0.5 },
-            { address: '10.244.2.6', port: 8080, attempts: 6, chance: 0.5 },
+            { node: 'n1', address: '10.244.1.5', port: 8080, attempts: 14, chance: 0.5 },
+            { node: 'n1', address: '10.244.2.6', port: 8080, attempts: 6, chance: 0.5 },
           ],
         }),
       ],
