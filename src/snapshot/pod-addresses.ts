@@ -29,6 +29,8 @@ export function createPodAddresses(
   const taken = new Set(pods.flatMap(podIPs));
   const next = new Map<string, bigint>();
   const families = familiesOf(pods);
+  /** By node: what its pods have in the beginning says where those after them get addresses. */
+  const rangesOf = new Map<Node, readonly string[]>();
   const take = (cidr: Cidr, text: string): string | undefined => {
     const count = addressCount(cidr);
     for (let index = next.get(text) ?? firstPodIndex; index < count - 1n; index += 1n) {
@@ -43,7 +45,11 @@ export function createPodAddresses(
   return (pod, where) => {
     const hostIPs = nodeAddresses(where.node);
     if (pod.spec.hostNetwork === true) return { podIPs: hostIPs, hostIPs };
-    const ranges = usedRanges(where) ?? families.map((family) => spareRanges[family]);
+    const ranges =
+      rangesOf.get(where.node) ??
+      usedRanges(where) ??
+      families.map((family) => spareRanges[family]);
+    rangesOf.set(where.node, ranges);
     const podAddresses = ranges.flatMap((text) => {
       const cidr = parseCidr(text);
       return (cidr && take(cidr, text)) ?? [];

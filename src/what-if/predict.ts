@@ -2,6 +2,7 @@
 import { waitsForNode } from '../controllers/scheduler/desired.ts';
 import type { Node } from '../kinds/node/types.ts';
 import { isPodReady } from '../kinds/pod/readiness.ts';
+import type { Pod } from '../kinds/pod/types.ts';
 import { hasSelectedPods } from '../kinds/service/backends.ts';
 import type { Service } from '../kinds/service/types.ts';
 import { type KubeObject, objectKey } from '../meta/object.ts';
@@ -58,8 +59,10 @@ export function predict(
   const options = { now, since: before, fitsAnywhere: !isRead(snapshot, 'nodes') };
   const after = settle(changed, options);
   const recreated = recreatedPods(before, after);
-  const isReplaced = lost.size > 0 || recreated.size > 0;
-  assumeOfPods(draft, before, after);
+  const made = madePods(before, after);
+  // Without new pods there is nothing to wait for.
+  const isReplaced = made.length > 0 && (lost.size > 0 || recreated.size > 0);
+  assumeOfPods(draft, before, made);
   return {
     ...{ before, after, lost, effects, assumptions: said(draft) },
     ...(isReplaced
@@ -199,12 +202,15 @@ function withoutSome(snapshot: Snapshot, keys: ReadonlySet<string>): Snapshot {
   return { ...snapshot, objects: { ...snapshot.objects, pods } };
 }
 
-/** What settle() takes for granted, where it mattered. */
-function assumeOfPods(draft: Draft, before: Snapshot, after: Snapshot): void {
-  const changes = changedObjects(before.objects.pods, after.objects.pods);
-  const made = changes.flatMap(({ before: was, after: is }) =>
-    is !== undefined && was?.metadata.uid !== is.metadata.uid ? [is] : [],
+function madePods(before: Snapshot, after: Snapshot): readonly Pod[] {
+  return changedObjects(before.objects.pods, after.objects.pods).flatMap(
+    ({ before: was, after: is }) =>
+      is !== undefined && was?.metadata.uid !== is.metadata.uid ? [is] : [],
   );
+}
+
+/** What settle() takes for granted, where it mattered. */
+function assumeOfPods(draft: Draft, before: Snapshot, made: readonly Pod[]): void {
   const started = made.filter((pod) => !waitsForNode(pod));
   const unready = started.filter((pod) => !isPodReady(pod));
   if (started.length > unready.length) {

@@ -1,11 +1,13 @@
 // Commands that explain a cluster, from the shell, with a server that has its objects in memory: `doctor -A` at 10,000 services of ten
-// endpoints, beside reading the same objects and keeping nothing; `trace` of one connection there, beside a program that only starts.
+// endpoints, beside reading the same objects and keeping nothing; `trace` of one connection there, beside a program that only starts;
+// `what-if` of a drained node.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { startBinary } from './binary.ts';
 import { openCluster } from './cluster.ts';
+import { nodeName } from './cluster-objects.ts';
 import type { Figure } from './figure.ts';
 import { fillStore } from './fill-store.ts';
 import { median } from './load.ts';
@@ -29,6 +31,8 @@ export async function explainRow({ directory }: RowOptions): Promise<readonly Fi
     const doctor = await measured([program, 'doctor', '-A', '--kubeconfig', kubeconfig]);
     const target = `http://${serviceName(services / 2)}:80`;
     const trace = await measured([program, 'trace', target, '--kubeconfig', kubeconfig]);
+    const drain = ['what-if', '--drain', `node/${nodeName(0)}`];
+    const whatIf = await measured([program, ...drain, '--kubeconfig', kubeconfig]);
     const bare = await measured([program, 'version']);
     const row = 'explain';
     const what = '10,000 services of 10 endpoints, doctor -A';
@@ -49,6 +53,14 @@ export async function explainRow({ directory }: RowOptions): Promise<readonly Fi
         ...{ row, unit: 'ms', goal: 300, value: trace.seconds * 1000 },
         what: 'trace of a connection there, from the shell',
         ceiling: { value: bare.seconds * 1000 },
+      },
+      {
+        ...{ row, unit: 's', goal: 3, value: whatIf.seconds - download.seconds },
+        what: 'what-if --drain of a node with 2,000 pods there, beyond the download',
+      },
+      {
+        ...{ row, unit: 'MiB', goal: 500, value: whatIf.mebibytes - download.mebibytes },
+        what: 'the most memory of it, beyond that of the download',
       },
     ];
   } finally {
