@@ -19,7 +19,7 @@ import { lastAppliedAnnotation } from '../meta/well-known-annotations.ts';
 import { deepEqual } from '../schema/equality.ts';
 import type { JsonObject } from '../schema/json-object.ts';
 import { formatTime } from '../schema/time.ts';
-import { admitCreate, admitUpdate } from '../snapshot/admit-object.ts';
+import { admitCreate, admitStored, admitUpdate } from '../snapshot/admit-object.ts';
 import { madeUid } from '../snapshot/made-names.ts';
 import { readyUnlessReported } from '../snapshot/made-up-cluster.ts';
 import { createdPod } from '../snapshot/settle-workloads.ts';
@@ -115,10 +115,13 @@ function createObject(draft: Draft, { list, definition, sent, change }: Applied)
   const merged = mergeApplied(draft, definition, { sent });
   const decoded = decodeStrict(definition, merged);
   const admission = { now: draft.now, reserver: draft.reserver() };
-  const made = admitCreate(definition, decoded, admission);
-  const object = list === 'nodes' ? readyUnlessReported(made as Node) : made;
+  const object =
+    list === 'nodes'
+      ? readyUnlessReported(admitStored(definition, decoded, admission) as Node)
+      : admitCreate(definition, decoded, admission);
   draft.put(list, object);
   draft.effects.push(`${change.text}: ${definition.kind} ${objectKey(object.metadata)} created`);
+  if (list === 'nodes') draft.assumptions.add('New nodes become ready');
   if (list === 'services') assumeOfNewService(draft, object as Service);
 }
 

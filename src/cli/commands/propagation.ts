@@ -9,7 +9,7 @@ import {
 } from '../../flags/command.ts';
 import { duration } from '../../flags/parse-values.ts';
 import { PropagationUnavailable, readPropagation } from '../../propagation/read-propagation.ts';
-import { withExplainSession } from '../explain/explain-session.ts';
+import { interruptedCode, withExplainSession } from '../explain/explain-session.ts';
 import { withProgress } from '../explain/progress.ts';
 import { serviceTarget } from '../explain/service-target.ts';
 import type { PropagationFlags } from '../propagation/propagation-flags.ts';
@@ -18,8 +18,6 @@ import { followPropagation, type Outcome } from '../propagation/run-follow.ts';
 
 /** The question could not be answered. */
 const unanswered = 2;
-/** As shells report what Ctrl-C ended. */
-const interruptedCode = 130;
 
 export const propagation: CommandDefinition = {
   configure(command, world) {

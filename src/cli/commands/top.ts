@@ -20,7 +20,11 @@ import { renderService, renderServices } from '../../top/render-top.ts';
 import { type SortKey, sortKeys } from '../../top/sort-services.ts';
 import { type TableOptions, tabulate } from '../../top/tabulate.ts';
 import type { TopServices } from '../../top/top-services.ts';
-import { missingRightsText, withExplainSession } from '../explain/explain-session.ts';
+import {
+  interruptedCode,
+  missingRightsText,
+  withExplainSession,
+} from '../explain/explain-session.ts';
 import { withProgress } from '../explain/progress.ts';
 import { createRepaint } from '../explain/repaint.ts';
 import { screenOf } from '../explain/screen.ts';
@@ -106,8 +110,6 @@ async function run({ what, target, flags, world }: Request): Promise<void> {
 }
 
 const unanswered = 2;
-/** As shells report SIGINT. */
-const interruptedCode = 130;
 function intervalOf(text: string): number {
   const intervalMs = parseDuration(text.slice(0, 100));
   if (intervalMs !== undefined && intervalMs >= minIntervalMs && intervalMs <= maxIntervalMs)

@@ -18,6 +18,8 @@ import { withProgress } from './progress.ts';
 
 /** The question could not be answered: bad input, an unreachable server, no rights. Findings have other codes. */
 const unanswered = 2;
+/** As shells report SIGINT. */
+export const interruptedCode = 130;
 
 export async function withExplainSession<T>(
   flags: ClientFlags,
@@ -29,6 +31,7 @@ export async function withExplainSession<T>(
   try {
     return await withSession(flags, world, act, { mayUseHome, hidesWarnings: true });
   } catch (error) {
+    if (world.interrupted.aborted) throw new FailedError('', { exitCode: interruptedCode });
     if (error instanceof HistoryUnavailable)
       throw new FailedError(error.message, { exitCode: unanswered, cause: error });
     if (isApiError(error)) throw new FailedError(apiErrorText(error), { exitCode: unanswered });

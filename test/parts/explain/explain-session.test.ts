@@ -79,3 +79,15 @@ test('withExplainSession() ends with 2 when the server refuses', limit, async (t
       error.message === 'Error from server (NotFound): services "web" not found',
   );
 });
+
+test('withExplainSession() ends without a word when it is interrupted', limit, async (t) => {
+  const kubeconfig = kubeconfigAt(t, 1);
+  const interrupted = AbortSignal.abort();
+  await assert.rejects(
+    withExplainSession({ kubeconfig }, { ...silentWorld, interrupted }, (session) =>
+      readSessionSnapshot(session, { ...silentWorld, interrupted }),
+    ),
+    (error: unknown) =>
+      error instanceof FailedError && error.exitCode === 130 && error.message === '',
+  );
+});
