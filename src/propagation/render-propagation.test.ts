@@ -41,6 +41,11 @@ the Service was deleted
 `,
     );
   });
+  it('is nowhere wider than the terminal', () => {
+    const report = examplePropagation(parts, { nodesWithoutProxy: ['x'], service: 'w'.repeat(63) });
+    for (const line of renderPropagation(report, { ...options, columns: 30 }).split('\n'))
+      assert.ok(line.length < 30, line);
+  });
   it('says that no part is connected', () => {
     const text = renderPropagation(examplePropagation([]), options);
     assert.equal(

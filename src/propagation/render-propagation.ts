@@ -21,7 +21,7 @@ const reservedRows = 8;
 
 export function renderPropagation(report: Propagation, options: RenderOptions): string {
   const { paint, isVerbose, note, columns } = options;
-  const { namespace, service, revision, nodesWithoutProxy } = report;
+  const { nodesWithoutProxy } = report;
   // Where not all fit, what is not current comes first.
   const room = Math.max(1, options.rows - reservedRows);
   const isTight = !isVerbose && report.parts.length > room;
@@ -32,7 +32,7 @@ export function renderPropagation(report: Propagation, options: RenderOptions): 
   ]);
   const fit = (text: string): string => (isVerbose ? text : cut(text, columns));
   return [
-    `${paint.bold(`Service ${namespace}/${service}`)}, revision ${printable(revision)}: ${summary(report, options)}`,
+    ...titleLines(report, options),
     ...(report.parts.length === 0 ? [] : ['', paint.dim(fit(header ?? ''))]),
     ...lines.map((line, at) => coloured(parts[at], fit(line), options)),
     ...(isTight ? [paint.dim(`and ${report.parts.length - room} more; -v shows them`)] : []),
@@ -48,6 +48,21 @@ export function renderPropagation(report: Propagation, options: RenderOptions): 
     '',
   ].join('\n');
 }
+
+/** On two lines where one is too short: what is painted again must not be wider than the terminal. */
+function titleLines(report: Propagation, options: RenderOptions): readonly string[] {
+  const { namespace, service, revision } = report;
+  const name = `Service ${namespace}/${service}`;
+  const rest = `revision ${printable(revision)}: ${summary(report, { ...options, paint: unpainted })}`;
+  const painted = `revision ${printable(revision)}: ${summary(report, options)}`;
+  const { paint, columns, isVerbose } = options;
+  if (isVerbose || name.length + rest.length + 2 < columns)
+    return [`${paint.bold(name)}, ${painted}`];
+  return [paint.bold(cut(name, columns)), rest.length < columns ? painted : cut(rest, columns)];
+}
+
+const same = (text: string): string => text;
+const unpainted = { bold: same, dim: same, red: same, green: same, yellow: same, cyan: same };
 
 const cut = (text: string, columns: number): string =>
   text.length < columns ? text : text.slice(0, Math.max(1, columns - 1));

@@ -68,6 +68,8 @@ export async function openHistoryFiles(options: HistoryFilesOptions): Promise<Hi
     if (last !== undefined && !isFull && Math.abs(header.to.timeMs - begun) < maxFileMs)
       return last;
     const path = join(directory, fileName(header.from.revision));
+    // It has a frame without changes, which says where the history begins.
+    if (last?.path === path) return last;
     const fresh = { path, bytes: 0, frames: [] };
     files = [...files, fresh];
     return fresh;

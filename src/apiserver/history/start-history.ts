@@ -72,6 +72,7 @@ export async function startHistory(parts: HistoryParts): Promise<History> {
     cluster: resources.reader.get('namespaces', '', 'kube-system')?.metadata.uid ?? '',
   });
   const recorder = createRecorder(parts, files);
+  if (files.frames().length === 0) recorder.anchor();
   const stop = followCaches(kept, recorder, now);
   const timer = setInterval(() => {
     recorder.closeFrame();
@@ -135,9 +136,16 @@ function createRecorder({ resources, now, log, transformerOf }: HistoryParts, fi
     running = running.then(attempt);
   }
 
+  /** Says where the history begins, so that a kill before the first frame loses nothing. */
+  function anchor(): void {
+    const at = begun;
+    run(() => files.append({ from: at, to: at, parts: [] }, Buffer.alloc(0)));
+  }
+
   return {
     buffer,
     run,
+    anchor,
     idle: () => running,
     begun: () => begun,
     end: () => end,
@@ -145,6 +153,7 @@ function createRecorder({ resources, now, log, transformerOf }: HistoryParts, fi
     begin(): void {
       forget();
       run(files.clear);
+      anchor();
     },
     closeFrame(): void {
       buffer.encode();

@@ -181,6 +181,20 @@ test('history is lost with a kill only where the store has forgotten it too', li
   assert.deepEqual(summary(again), summary(all));
 });
 
+test('history is whole after a kill before anything was recorded', limit, async (t) => {
+  const world = await open(t);
+  const { api } = world.server;
+  await api.post(services, service('web', 'one'));
+  await api.patch(`${services}/web`, { spec: { selector: { app: 'two' } } });
+  const { since } = await api.get<Changes>(`${root}/namespaces/default/services/web`);
+  const file = fileOf(world);
+  const bytes = readFileSync(file);
+  await world.restart({}, () => writeFileSync(file, bytes));
+  const all = await world.server.api.get<Changes>(`${root}/namespaces/default/services/web`);
+  assert.deepEqual(summary(all), ['Updated {"app":"two"}', 'Created {"app":"one"}']);
+  assert.deepEqual(all.since, since);
+});
+
 test(
   'history that is damaged, foreign or gone begins anew, and the server works',
   limit,
