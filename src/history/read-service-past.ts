@@ -30,15 +30,17 @@ export type ServicePastRequest = {
   /** On the clock of the server. */
   readonly sinceMs: number;
   readonly nowMs: number;
+  /** Of one kind; where there were more, the oldest are left out. */
+  readonly maxChanges?: number;
   readonly signal?: AbortSignal;
 };
 
-export type ServiceMomentRequest = Omit<ServicePastRequest, 'sinceMs' | 'nowMs'> & {
+export type ServiceMomentRequest = Pick<ServicePastRequest, 'namespace' | 'name' | 'signal'> & {
   readonly atMs: number;
 };
 
-/** Of one kind: some hundred megabytes at most, and more than people read. */
-const maxChanges = 20_000;
+/** Some hundred megabytes at most, and more than people read. */
+const defaultMaxChanges = 20_000;
 /** A Service rarely has more than one selector within the time that is retained. */
 const maxSelectors = 8;
 /** Of endpoints that no selector finds, and of nodes: more are listed instead. */
@@ -49,14 +51,22 @@ type Reader = {
   readonly namespace: string;
   readonly name: string;
   readonly trim: Trim;
+  readonly maxChanges: number;
   readonly signal: AbortSignal | undefined;
   readonly unread: Map<KeptKind, Unread>;
 };
 
-const readerOf = (
+type ReaderRequest = Pick<ServicePastRequest, 'namespace' | 'name' | 'maxChanges' | 'signal'>;
+
+function readerOf(
   caller: ApiCaller,
-  { namespace, name, signal }: Pick<ServicePastRequest, 'namespace' | 'name' | 'signal'>,
-): Reader => ({ caller, namespace, name, signal, trim: createTrimmer(), unread: new Map() });
+  { namespace, name, maxChanges = defaultMaxChanges, signal }: ReaderRequest,
+): Reader {
+  return {
+    ...{ caller, namespace, name, maxChanges, signal },
+    ...{ trim: createTrimmer(), unread: new Map() },
+  };
+}
 
 /** Throws ApiErrors for the Service itself, and HistoryUnavailable. */
 export async function readServicePast(
@@ -65,15 +75,16 @@ export async function readServicePast(
 ): Promise<ServicePast> {
   const { namespace, name, sinceMs, nowMs } = request;
   const reader = readerOf(caller, request);
+  const { maxChanges } = reader;
   const scope = serviceScope(reader);
   const { since } = await readHistoryClock(caller, scope);
-  const services = await readChanges(caller, scope, { sinceMs, maxChanges });
+  const services = await readChanges(caller, scope, { sinceMs, maxChanges: reader.maxChanges });
   const slices = await changesOf(reader, sliceScope(reader), sinceMs);
   // What there was at the start is known only when it is known where the start is.
-  const first = startOf([services, slices], { since, sinceMs });
+  const first = startOf([services, slices], { since, sinceMs, maxChanges });
   const start = await objectsAt(reader, first.moment);
   const selected = await podsSince(reader, { start, services, slices }, sinceMs);
-  const begin = startOf([services, slices, ...selected.changes], { since, sinceMs });
+  const begin = startOf([services, slices, ...selected.changes], { since, sinceMs, maxChanges });
   const isSame = begin.timeMs === first.timeMs;
   const state = isSame ? start : await objectsAt(reader, begin.moment);
   const pods = await podsAt(reader, selected.scopes, begin.moment);
@@ -146,7 +157,7 @@ async function permitted<T>(
 
 const changesOf = (reader: Reader, scope: HistoryScope, sinceMs: number): Promise<ObjectChanges> =>
   permitted(reader, scope, nothing, () =>
-    readChanges(reader.caller, scope, { sinceMs, maxChanges }),
+    readChanges(reader.caller, scope, { sinceMs, maxChanges: reader.maxChanges }),
   );
 
 const pastOf = <T extends KubeObject>(
@@ -186,10 +197,11 @@ type Begin = {
 type Requested = {
   readonly since: ObjectChanges['since'];
   readonly sinceMs: number;
+  readonly maxChanges: number;
 };
 
 /** Where what is known begins: as requested, where history begins, or after what was too much. */
-function startOf(all: readonly ObjectChanges[], { since, sinceMs }: Requested): Begin {
+function startOf(all: readonly ObjectChanges[], { since, sinceMs, maxChanges }: Requested): Begin {
   const cuts = all.flatMap(({ isCut, changes }) => (isCut ? (changes[0] ?? []) : []));
   const latest = cuts.sort((a, b) => Number(b.revision) - Number(a.revision))[0];
   if (latest !== undefined) {

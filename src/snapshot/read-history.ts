@@ -115,7 +115,8 @@ export async function readChanges(
   const sinceTime = new Date(sinceMs).toISOString();
   let next: string | undefined;
   for (;;) {
-    const query = { sinceTime, limit: pageSize, ...continuing(next) };
+    const limit = String(Math.min(pageSize, maxChanges));
+    const query = { sinceTime, limit, ...continuing(next) };
     const page = (await read(caller, scope, query)) as ChangePage;
     for (const { resourceVersion, time, object, ...change } of page.items)
       changes.push({
@@ -129,7 +130,7 @@ export async function readChanges(
   }
 }
 
-const pageSize = '2000';
+const pageSize = 2000;
 
 const continuing = (next: string | undefined) => (next === undefined ? {} : { continue: next });
 

@@ -1,5 +1,6 @@
 // Answers requests for the history of objects: `?at=TIME` or `?revision=R` for the objects as they were, otherwise their changes, newest
 // first, down to `?sinceTime=`.
+import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import {
   badRequest,
   expired,
@@ -70,13 +71,22 @@ export async function answerHistory(call: HistoryCall): Promise<ApiResponse> {
   return {
     status: 200,
     headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({
-      apiVersion: `${historyGroup}/${historyVersion}`,
-      ...answer,
-      /** All times of an answer are on this clock. */
-      now: formatMicroTime(question.nowMs),
-    }),
+    body: textOf({ ...answer, now: formatMicroTime(question.nowMs) }),
   };
+}
+
+type Answer = {
+  readonly kind: string;
+  readonly metadata: object;
+  readonly since: object;
+  /** As JSON, made one by one: all at once would keep other requests waiting. */
+  readonly items: readonly string[];
+};
+
+/** All times of an answer are on the clock of `now`. */
+function textOf({ items, ...rest }: Answer & { readonly now: string }): string {
+  const head = JSON.stringify({ apiVersion: `${historyGroup}/${historyVersion}`, ...rest });
+  return `${head.slice(0, -1)},"items":[${items.join(',')}]}`;
 }
 
 function scopeOf({ resources }: ApiContext, info: ResourceRequest, name: string): Scope {
@@ -141,7 +151,7 @@ function withoutManagers({ metadata, ...rest }: KubeObject): KubeObject {
 }
 
 /** All objects of the scope as they were at the revision. */
-async function pastObjects(question: Question, revision: number) {
+async function pastObjects(question: Question, revision: number): Promise<Answer> {
   const { history, scope, selector, limit, after } = question;
   const walk = await walkHistory(history, scope, ({ record }) => record.revision > revision);
   if (walk.since.revision > revision) tooOld(walk.since);
@@ -153,17 +163,19 @@ async function pastObjects(question: Question, revision: number) {
       scope.prefix.slice(scope.prefix.lastIndexOf('/') + 1),
     );
   }
-  const items: KubeObject[] = [];
+  const items: string[] = [];
   let bytes = 0;
   let last = '';
   for (const key of [...found.keys()].sort()) {
+    const due = yieldWhenDue();
+    if (due !== undefined) await due;
     const json = found.get(key);
     if (json === undefined || key <= after) continue;
     const object = parse(json);
     if (!matchesSelector(selector, object.metadata.labels)) continue;
     if (items.length >= limit || (items.length > 0 && bytes + json.length > maxAnswerBytes))
       return pastObjectList({ items, revision, since: walk.since, next: last });
-    items.push(withoutManagers(object));
+    items.push(JSON.stringify(withoutManagers(object)));
     bytes += json.length;
     last = key;
   }
@@ -171,13 +183,13 @@ async function pastObjects(question: Question, revision: number) {
 }
 
 type PastObjects = {
-  readonly items: readonly KubeObject[];
+  readonly items: readonly string[];
   readonly revision: number;
   readonly since: Moment;
   readonly next?: string;
 };
 
-function pastObjectList({ items, revision, since, next }: PastObjects) {
+function pastObjectList({ items, revision, since, next }: PastObjects): Answer {
   const metadata = {
     resourceVersion: String(revision),
     ...(next === undefined ? {} : { continue: next }),
@@ -187,10 +199,11 @@ function pastObjectList({ items, revision, since, next }: PastObjects) {
 
 const typeNames = { ADDED: 'Created', MODIFIED: 'Updated', DELETED: 'Deleted' } as const;
 
-async function changes(question: Question, sinceMs: number | undefined) {
+async function changes(question: Question, sinceMs: number | undefined): Promise<Answer> {
   const { history, scope, selector, limit, after, nowMs } = question;
   const before = after === '' ? Number.POSITIVE_INFINITY : parseInteger(after);
-  const items: unknown[] = [];
+  const items: string[] = [];
+  const parseVersion = createVersionParser();
   let bytes = 0;
   let last = 0;
   let isCut = false;
@@ -205,9 +218,9 @@ async function changes(question: Question, sinceMs: number | undefined) {
       revision !== last &&
       (items.length >= limit || bytes + size > maxAnswerBytes);
     if (isCut) return false;
-    const item = itemOf(step, selector);
+    const item = itemOf(step, selector, parseVersion);
     if (item === undefined) return true;
-    items.push(item);
+    items.push(JSON.stringify(item));
     bytes += size;
     last = revision;
     return true;
@@ -217,10 +230,25 @@ async function changes(question: Question, sinceMs: number | undefined) {
   return { kind: 'ChangeList', metadata, since: momentOf(since), items };
 }
 
+type VersionParser = (key: string, json: Buffer) => KubeObject;
+
+/** The version before one change is the version after the change before it: each is parsed once. */
+function createVersionParser(): VersionParser {
+  const parsed = new Map<string, { readonly json: Buffer; readonly object: KubeObject }>();
+  return (key, json) => {
+    const known = parsed.get(key);
+    if (known?.json === json) return known.object;
+    const object = parse(json);
+    parsed.set(key, { json, object });
+    return object;
+  };
+}
+
 /** Undefined where neither version is selected. */
-function itemOf({ record, after, before }: Step, selector: Selector) {
-  const was = before === undefined ? undefined : parse(before);
-  const is = after === undefined ? undefined : parse(after);
+function itemOf({ record, after, before }: Step, selector: Selector, parseOf: VersionParser) {
+  const { key } = record;
+  const is = after === undefined ? undefined : parseOf(key, after);
+  const was = before === undefined ? undefined : parseOf(key, before);
   const isSelected = [was, is].some(
     (object) => object !== undefined && matchesSelector(selector, object.metadata.labels),
   );

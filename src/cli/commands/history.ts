@@ -70,6 +70,7 @@ async function show(target: Target, parts: Parts): Promise<void> {
   const { session, flags, world } = parts;
   const scope: HistoryScope = { kind: 'services', ...target, signal: world.interrupted };
   const { nowMs, since } = await readHistoryClock(session.caller, scope);
+  noteSkew(nowMs, world);
   const request = { ...target, nowMs, signal: world.interrupted };
   if (flags.at !== undefined) {
     const atMs = momentOn('--at', flags.at, nowMs);
@@ -91,7 +92,6 @@ async function show(target: Target, parts: Parts): Promise<void> {
   const found = buildTimeline(past);
   const isKnown = found.events.length > 0 || found.start.service !== undefined;
   if (!isKnown) throw unknownService(target, past.fromMs);
-  noteSkew(nowMs, world);
   print(found, parts);
 }
 

@@ -1,7 +1,11 @@
 // `fairlead history` against a server that keeps history: what it says is what happened, with the rights that the user has.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { withExplainSession } from '../../../src/cli/explain/explain-session.ts';
+import { buildTimeline } from '../../../src/history/build-timeline.ts';
 import type { History, HistoryState } from '../../../src/history/history.ts';
+import { readServicePast } from '../../../src/history/read-service-past.ts';
+import { silentWorld } from '../../lanes/silent-world.ts';
 import { type PastWorld, startPastWorld, worldStart } from '../harness/past-world.ts';
 
 const limit = { timeout: 60_000 };
@@ -348,3 +352,42 @@ test('history shows names and messages without what a terminal would obey', limi
     assert.doesNotMatch(plain, /[^\P{Cc}\n]|\p{Bidi_Control}/u);
   }
 });
+
+test(
+  'history leaves out what is too much, and begins with what there was then',
+  limit,
+  async (t) => {
+    const world = await startPastWorld(t);
+    await live(world, [() => world.apply(service, services), () => world.apply(slice, slices)]);
+    await live(
+      world,
+      Array.from(
+        { length: 12 },
+        (_none, at) => () => setEndpoints(world, endpoint('web-1', '10.244.1.5', at % 2 === 1)),
+      ),
+    );
+    const past = await withExplainSession(
+      { kubeconfig: world.kubeconfig },
+      silentWorld,
+      ({ caller }) =>
+        readServicePast(caller, {
+          ...{ namespace: 'default', name: 'web', sinceMs: worldStart, nowMs: world.timeMs },
+          maxChanges: 5,
+        }),
+    );
+    const { events, shortened, start, outages } = buildTimeline(past);
+    assert.match(
+      shortened ?? '',
+      /^there were more than 5 changes: shown from 2026-01-01 12:00:09 /,
+    );
+    assert.deepEqual(
+      start.endpoints.map(({ ready }) => ready),
+      [true],
+    );
+    assert.equal(events.filter(({ type }) => /^Endpoint(Not)?Ready$/.test(type)).length, 4);
+    assert.deepEqual(
+      outages.map(({ milliseconds }) => milliseconds),
+      [1000, 1000],
+    );
+  },
+);
