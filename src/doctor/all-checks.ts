@@ -24,6 +24,7 @@ import { externalNamePorts } from './checks/external-name-ports.ts';
 import { externalNameRelative } from './checks/external-name-relative.ts';
 import { externalPolicyLocal } from './checks/external-policy-local.ts';
 import { familyWithoutEndpoints } from './checks/family-without-endpoints.ts';
+import { foreignAnnotations } from './checks/foreign-annotations.ts';
 import { handMadeBesideController } from './checks/hand-made-beside-controller.ts';
 import { handMadeNotReady } from './checks/hand-made-not-ready.ts';
 import { handMadePortName } from './checks/hand-made-port-name.ts';
@@ -41,6 +42,7 @@ import { listensOnLoopback } from './checks/listens-on-loopback.ts';
 import { loadBalancerIPIgnored } from './checks/load-balancer-ip-ignored.ts';
 import { loadBalancerPending } from './checks/load-balancer-pending.ts';
 import { manifestRefused } from './checks/manifest-refused.ts';
+import { manifestRepeated } from './checks/manifest-repeated.ts';
 import { mirroredAndHandMade } from './checks/mirrored-and-hand-made.ts';
 import { nameTooLong } from './checks/name-too-long.ts';
 import { ndotsWaste } from './checks/ndots-waste.ts';
@@ -62,6 +64,7 @@ import { portLostByApply } from './checks/port-lost-by-apply.ts';
 import { portNameTwice } from './checks/port-name-twice.ts';
 import { probeFails } from './checks/probe-fails.ts';
 import { probePortMissing } from './checks/probe-port-missing.ts';
+import { proxyDown } from './checks/proxy-down.ts';
 import { publishesUnready } from './checks/publishes-unready.ts';
 import { readinessGate } from './checks/readiness-gate.ts';
 import { rulesBehind } from './checks/rules-behind.ts';
@@ -88,6 +91,7 @@ import { workloadMakesNoPods } from './checks/workload-makes-no-pods.ts';
 
 export const allChecks: readonly Check[] = [
   manifestRefused,
+  manifestRepeated,
   workloadAtZero,
   workloadMakesNoPods,
   podsFinished,
@@ -138,6 +142,7 @@ export const allChecks: readonly Check[] = [
   addressOfOthers,
   addressClaimedTwice,
   loadBalancerPending,
+  foreignAnnotations,
   loadBalancerIPIgnored,
   sourceRangesUseless,
   nodePortNowhere,
@@ -150,6 +155,7 @@ export const allChecks: readonly Check[] = [
   hintsIgnored,
   policyWithoutEffect,
   slicesBehind,
+  proxyDown,
   rulesBehind,
   endpointsTruncated,
   clusterDnsDown,

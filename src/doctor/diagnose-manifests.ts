@@ -1,4 +1,5 @@
 // The diagnosis of manifests: of the cluster that they would lead to, with findings at the files and lines where people can mend them.
+import { sameValue } from '../apiserver/patch/json-value.ts';
 import { controllerOf } from '../meta/owner.ts';
 import { clusterSettings } from '../snapshot/cluster-settings.ts';
 import { indexSnapshot, type SnapshotIndex } from '../snapshot/index-snapshot.ts';
@@ -10,6 +11,7 @@ import {
 } from '../snapshot/snapshot-of-manifests.ts';
 import type { Evidence, Finding, Fix, ObjectName, SourceLine } from './check.ts';
 import { type Diagnosis, diagnose, withoutRepeats } from './diagnose.ts';
+import type { RepeatedManifest } from './manifest-facts.ts';
 import { objectId } from './object-names.ts';
 import { workloadOf } from './workloads.ts';
 
@@ -39,7 +41,7 @@ export function diagnoseManifests(request: ManifestsRequest): ManifestDiagnosis 
     index,
     settings: clusterSettings(index),
     scope: { ...(service === undefined ? {} : { namespace, service }), isLive: false, nowMs },
-    manifests: { problems, hasMadeUpNodes, ignoredKinds },
+    manifests: { problems, hasMadeUpNodes, ignoredKinds, repeated: repeatedIn(request) },
   });
   const sources = sourcesOf(request);
   const findings = withoutRepeats(
@@ -47,6 +49,29 @@ export function diagnoseManifests(request: ManifestsRequest): ManifestDiagnosis 
   );
   return { snapshot, ignoredKinds, index, diagnosis: { ...diagnosis, findings } };
 }
+
+/** Of others, such as roles, a second copy changes nothing for Services. */
+const repeatedKinds: ReadonlySet<string> = new Set([
+  ...['Service', 'EndpointSlice', 'Endpoints', 'Ingress'],
+  ...['Deployment', 'StatefulSet', 'DaemonSet', 'ReplicaSet', 'Pod'],
+]);
+
+function repeatedIn({ manifests, namespace }: ManifestsRequest): readonly RepeatedManifest[] {
+  const seen = new Map<string, Manifest>();
+  return manifests.flatMap((manifest) => {
+    const { kind, apiVersion, metadata } = manifest.object;
+    const { name, namespace: own } = metadata;
+    if (name === undefined || !repeatedKinds.has(kind)) return [];
+    const key = `${apiVersion} ${kind} ${own ?? namespace}/${name}`;
+    const first = seen.get(key);
+    seen.set(key, manifest);
+    if (first === undefined || sameValue(first.object, manifest.object)) return [];
+    const about = { kind, namespace: own ?? namespace, name };
+    return [{ about, first: lineOf(first), second: lineOf(manifest) }];
+  });
+}
+
+const lineOf = ({ source, line }: Manifest): SourceLine => ({ file: source, line });
 
 type Sources = ReadonlyMap<string, SourceLine>;
 

@@ -1,9 +1,18 @@
 // What is known of manifests besides their objects: what was refused, and what is not in them.
 import type { ManifestProblem } from '../snapshot/snapshot-of-manifests.ts';
+import type { ObjectName, SourceLine } from './check.ts';
+
+export type RepeatedManifest = {
+  readonly about: ObjectName;
+  readonly first: SourceLine;
+  readonly second: SourceLine;
+};
 
 export type ManifestFacts = {
   /** Objects that the API server would refuse, and documents that are no objects. */
   readonly problems: readonly ManifestProblem[];
+  /** Objects that are there twice. */
+  readonly repeated: readonly RepeatedManifest[];
   /** The manifests have no nodes. */
   readonly hasMadeUpNodes: boolean;
   /** Kinds that are neither looked at nor known to make pods; some operators make pods of theirs. */

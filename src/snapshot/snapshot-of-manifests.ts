@@ -128,7 +128,7 @@ function decodeAll(manifests: readonly Manifest[], options: ManifestsOptions): D
         const object = definition.namespaced ? inNamespace(read, options) : read;
         // What is applied twice is there once.
         objects.set(idOf(object, options), { manifest, definition, object });
-      } else if (allKinds.some((one) => one.kind === kind && one.group === groupOf(apiVersion))) {
+      } else if (isOfOtherVersion(manifest.object)) {
         problems.push(
           problemOf(manifest, `no matches for kind "${kind}" in version "${apiVersion}"`),
         );
@@ -136,6 +136,14 @@ function decodeAll(manifests: readonly Manifest[], options: ManifestsOptions): D
     });
   }
   return { objects: [...objects.values()], workloads, problems, ignoredKinds: [...ignored].sort() };
+}
+
+/** Of a group in which everything once was, too. */
+function isOfOtherVersion({ apiVersion, kind }: KubeObject): boolean {
+  const group = groupOf(apiVersion);
+  return allKinds.some(
+    (one) => one.kind === kind && (one.group === group || group === 'extensions'),
+  );
 }
 
 const groupOf = (apiVersion: string): string =>

@@ -1,11 +1,13 @@
 // Broken clusters, each with the code that must come first, and healthy ones, which must have no finding above `info`.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { allChecks } from '../../src/doctor/all-checks.ts';
 import { type Diagnosis, diagnose } from '../../src/doctor/diagnose.ts';
 import { clusterSettings } from '../../src/snapshot/cluster-settings.ts';
 import { brokenAddresses } from './doctor/broken-addresses.ts';
 import { brokenEndpoints } from './doctor/broken-endpoints.ts';
 import { brokenNames } from './doctor/broken-names.ts';
+import { brokenParts } from './doctor/broken-parts.ts';
 import { brokenPods } from './doctor/broken-pods.ts';
 import { brokenPolicies } from './doctor/broken-policies.ts';
 import { brokenPorts } from './doctor/broken-ports.ts';
@@ -14,6 +16,7 @@ import type { BrokenCase } from './doctor/case.ts';
 import { clusterOf } from './doctor/cluster-of.ts';
 import { healthyClusters } from './doctor/healthy-clusters.ts';
 import { healthyNames } from './doctor/healthy-names.ts';
+import { notes } from './doctor/notes.ts';
 
 const nowMs = Date.parse('2026-11-19T12:00:00Z');
 
@@ -30,6 +33,7 @@ const brokenClusters: readonly BrokenCase[] = [
   ...brokenPods,
   ...brokenPolicies,
   ...brokenNames,
+  ...brokenParts,
 ];
 
 for (const { name, objects, code, also = [], says, fix } of brokenClusters) {
@@ -56,3 +60,35 @@ for (const { name, objects } of [...healthyClusters, ...healthyNames]) {
     );
   });
 }
+
+for (const { name, objects, code } of notes) {
+  test(`diagnose() notes ${code}: ${name}`, () => {
+    const { findings } = diagnosed(objects);
+    const found = findings.map((one) => `${one.code} ${one.severity}`);
+    assert.ok(found.includes(`${code} info`), found.join());
+    assert.ok(
+      found.every((one) => one.endsWith(' info')),
+      found.join(),
+    );
+  });
+}
+
+/** Findings that need more than objects, with the test that has them. */
+const elsewhere: Readonly<Record<string, string>> = {
+  FL0210: 'manifest-cases.test.ts',
+  FL0512: 'manifest-cases.test.ts',
+  FL0803: 'src/doctor/checks/too-many-links.test.ts',
+  FL0804: 'manifest-cases.test.ts',
+  FL0805: 'manifest-cases.test.ts',
+  FL0906: 'src/doctor/checks/rules-behind.test.ts',
+};
+
+test('every check finds something in a broken cluster of the tables', () => {
+  const found = new Set(
+    [...brokenClusters, ...notes].flatMap(({ objects }) =>
+      diagnosed(objects).findings.map(({ code }) => code),
+    ),
+  );
+  const never = allChecks.map(({ code }) => code).filter((code) => !found.has(code));
+  assert.deepEqual(never.sort(), Object.keys(elsewhere));
+});

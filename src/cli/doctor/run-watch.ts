@@ -41,11 +41,15 @@ export async function runWatch({
 }: Watching): Promise<void> {
   const ended = new AbortController();
   const signal = AbortSignal.any([world.interrupted, ended.signal]);
+  const trouble = createTrouble(world);
   let wake = (): void => {};
   const following = watchSnapshot(
     {
-      ...{ caller: session.caller, clock, log: troubleLog(world), first: first.snapshot },
-      onChange: () => wake(),
+      ...{ caller: session.caller, clock, log: trouble.log, first: first.snapshot },
+      onChange: () => {
+        trouble.ended();
+        wake();
+      },
     },
     signal,
   );
@@ -66,17 +70,29 @@ export async function runWatch({
   await following.ended;
 }
 
-/** A server that restarts is worth a word, as often as an informer finds it worth a warning. */
-function troubleLog({ writeError }: World): Log {
+/** All lists fail at once when a server restarts: one line says so, and the next trouble of the same kind is mentioned only after a change. */
+function createTrouble({ writeError }: World) {
+  let mentioned: string | undefined;
   const log: Log = {
     error: () => {},
-    warn: (_message, { error } = {}) =>
-      writeError(`${printable(`Cannot follow the cluster, retrying: ${String(error)}`)}\n`),
+    warn(_message, { error = '' } = {}) {
+      const why = String(error).replace(/^\w{0,40}Error: /, '');
+      if (why !== mentioned)
+        writeError(`${printable(`Cannot follow the cluster, retrying: ${why}`)}\n`);
+      mentioned = why;
+    },
     info: () => {},
     debug: () => {},
     with: () => log,
   };
-  return log;
+  return {
+    log,
+    /** Changes arrive again. */
+    ended(): void {
+      if (mentioned !== undefined) writeError('Following the cluster again\n');
+      mentioned = undefined;
+    },
+  };
 }
 
 type Changes = {

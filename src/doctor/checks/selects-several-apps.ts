@@ -2,6 +2,7 @@ import { isPodFinished } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { appNameKeys, appPartKeys } from '../app-labels.ts';
 import type { ServiceCheck, Symptom } from '../check.ts';
+import { containerPortsOf, portText } from '../container-ports.ts';
 import { listText, objectName } from '../object-names.ts';
 import { selectorText } from '../selector-text.ts';
 import type { ServiceSubject } from '../subject.ts';
@@ -29,7 +30,8 @@ export const selectsSeveralApps: ServiceCheck = {
         ? appPartKeys.find((one) => differ(examples, one))
         : undefined);
     if (key !== undefined) return [symptom(subject, examples, key)];
-    return jobsBesides(subject, examples);
+    const jobs = jobsBesides(subject, examples);
+    return jobs.length > 0 ? jobs : withoutPort(subject, examples);
   },
 };
 
@@ -71,6 +73,33 @@ function symptom({ service }: ServiceSubject, examples: readonly Pod[], key: str
       patch: { target, type: 'merge', body: { spec: { selector: { [key]: own } } } },
     },
   };
+}
+
+/** Workers that have the labels of the server: other programs, which do not declare the port that the server declares. */
+function withoutPort(
+  { service, hasClusterIP }: ServiceSubject,
+  examples: readonly Pod[],
+): readonly Symptom[] {
+  if (!hasClusterIP || !haveOtherImages(examples)) return [];
+  return (service.spec.ports ?? []).flatMap(({ port, targetPort = port }) => {
+    if (typeof targetPort !== 'number') return [];
+    const declares = (pod: Pod): boolean =>
+      containerPortsOf(pod).some(({ number }) => number === (targetPort || port));
+    const others = examples.filter((pod) => !declares(pod));
+    if (others.length === 0 || others.length === examples.length) return [];
+    const names = others.map((pod) => `${workloadOf(pod).kind} ${workloadOf(pod).name}`);
+    return [
+      {
+        message: `Connections also go to pods of ${listText(names)}, which the selector ${selectorText(service)} matches, though they do not declare port ${targetPort}`,
+        evidence: others.slice(0, 3).map((pod) => ({
+          object: objectName(pod),
+          field: 'spec.containers[*].ports',
+          value: containerPortsOf(pod).map(portText).join(', ') || '(none)',
+        })),
+        fix: { sentence: 'Give the pods of each program a label of their own, and select by it' },
+      },
+    ];
+  });
 }
 
 /** Pods of a Job get connections for as long as they are ready, though they serve nothing. */

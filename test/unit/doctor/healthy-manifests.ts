@@ -282,6 +282,33 @@ export const healthyManifests: readonly HealthyManifests[] = [
       }),
   },
   {
+    name: 'versions of one program that are images of their own',
+    manifests: ['v1', 'v2', 'v3'].reduce(
+      (all, version) =>
+        all +
+        deployment({
+          name: `reviews-${version}`,
+          labels: { app: 'reviews', version },
+          container: { image: `example.com/reviews-${version}:1` },
+        }),
+      service(
+        { selector: { app: 'reviews' }, ports: [{ port: 9080, targetPort: 8080 }] },
+        'reviews',
+      ),
+    ),
+  },
+  {
+    name: 'a Service for each pod of a StatefulSet',
+    manifests:
+      service({ clusterIP: 'None', ports: [{ port: 8080 }] }) +
+      [0, 1]
+        .map((at) =>
+          service({ selector: { 'statefulset.kubernetes.io/pod-name': `web-${at}` } }, `web-${at}`),
+        )
+        .join('') +
+      statefulSet(),
+  },
+  {
     name: 'a CronJob and a Job besides',
     manifests:
       service() +

@@ -91,6 +91,24 @@ const selectors: readonly Mistake[] = [
     code: 'FL0107',
   },
   {
+    name: 'a worker with the labels of the server',
+    manifests:
+      service({ selector: { app: 'web' }, ports: [{ port: 80, targetPort: 8080 }] }) +
+      deployment() +
+      deployment({
+        name: 'worker',
+        labels: { app: 'web' },
+        container: { image: 'example.com/worker:1', ports: undefined },
+      }),
+    code: 'FL0107',
+    says: 'Deployment worker',
+  },
+  {
+    name: 'a Service twice in one file',
+    manifests: service() + service({ ports: [{ port: 81, targetPort: 'http' }] }) + deployment(),
+    code: 'FL0805',
+  },
+  {
     name: 'an empty selector',
     manifests: service({ selector: {} }) + deployment(),
     code: 'FL0702',
@@ -383,6 +401,11 @@ const refusals: readonly Mistake[] = [
       deployment() +
       manifest('Ingress', 'networking.k8s.io/v1beta1', 'web', { spec: {} }),
     'no matches for kind "Ingress"',
+  ),
+  refused(
+    'a Deployment of a group that is gone',
+    service() + manifest('Deployment', 'extensions/v1beta1', 'web', { spec: {} }),
+    'no matches for kind "Deployment"',
   ),
   refused('text instead of an object', '---\n- a\n- b\n', 'an object is needed'),
   refused('broken YAML', 'apiVersion: v1\nkind: Service\nmetadata:\n  name: [a\n', 'yaml: line'),
