@@ -2,6 +2,8 @@
 import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type ClusterRequest, runOnCluster } from '../../../src/cli/doctor/run-on-cluster.ts';
+import { failureAnswer } from '../../../src/client/example.ts';
+import type { Transport } from '../../../src/client/transport.ts';
 import { doctorRights } from '../../../src/doctor/rights.ts';
 import type { Session } from '../../../src/flags/client-flags.ts';
 import { UsageError, type World } from '../../../src/flags/command.ts';
@@ -55,13 +57,28 @@ type Shop = RightsHarness & {
 };
 type Ran = { readonly out: string; readonly err: string; readonly codes: readonly string[] };
 
-async function startShop(t: TestContext, rights: readonly Right[] = writing): Promise<Shop> {
+type ShopOptions = {
+  readonly rights?: readonly Right[];
+  /** Paths that the server does not have contain one of these words. */
+  readonly lacks?: readonly string[];
+};
+
+async function startShop(
+  t: TestContext,
+  { rights = writing, lacks = [] }: ShopOptions = {},
+): Promise<Shop> {
   const harness = await startRightsHarness();
   t.after(harness.stop);
   await harness.apply(manifest);
   await harness.grant('doctor', rights);
   const send = withoutStreams(harness.sendAs('doctor'));
-  const transport = { send, close: () => Promise.resolve() };
+  const transport: Transport = {
+    send: (request) =>
+      lacks.some((word) => request.path.includes(word))
+        ? Promise.resolve(failureAnswer(404, 'NotFound'))
+        : send(request),
+    close: () => Promise.resolve(),
+  };
   const session = {
     caller: { transport, userAgent: 'test' },
     namespace: 'shop',
@@ -131,7 +148,7 @@ test('doctor --fix shows an object again that was changed meanwhile', limit, asy
 });
 
 test('doctor --fix names the right that is missing', limit, async (t) => {
-  const { doctor, selector } = await startShop(t, reading);
+  const { doctor, selector } = await startShop(t, { rights: reading });
   const { out } = await doctor({ fix: true, yes: true });
   const user = accountUser('doctor');
   assert.ok(
@@ -150,7 +167,7 @@ test('doctor --fix without a terminal wants --yes, before it reads', limit, asyn
 
 test('doctor says which lists were refused, and goes on', limit, async (t) => {
   const few = reading.filter(({ group }) => group !== 'discovery.k8s.io');
-  const { doctor } = await startShop(t, few);
+  const { doctor } = await startShop(t, { rights: few });
   const { out, err, codes } = await doctor({});
   assert.equal(
     err,
@@ -185,7 +202,7 @@ test('doctor --watch says what appears and what goes', limit, async (t) => {
 });
 
 test('doctor needs the rights of its role, and no others', limit, async (t) => {
-  const { doctor, lines } = await startShop(t, doctorRights);
+  const { doctor, lines } = await startShop(t, { rights: doctorRights });
   const interrupt = new AbortController();
   const all = { isEverywhere: true } as const;
   const ran = doctor({ ...all, watch: true }, { interrupted: interrupt.signal });
@@ -195,4 +212,12 @@ test('doctor needs the rights of its role, and no others', limit, async (t) => {
   const { err } = await ran;
   assert.equal(err, '');
   assert.deepEqual(refusals(lines, 'doctor'), []);
+});
+
+test('doctor works with a server that has no extras, and no ServiceCIDRs', limit, async (t) => {
+  const { doctor } = await startShop(t, { lacks: ['fairlead.dev', 'servicecidrs'] });
+  const { out, err, codes } = await doctor({ isEverywhere: true });
+  assert.equal(err, '');
+  assert.equal(codes[0], 'FL0101');
+  assert.match(out, /1 check skipped, because these could not be read: serviceCIDRs/);
 });
