@@ -3,35 +3,65 @@
 /** Names and label values have at most 63 characters, keys a prefix besides; longer texts are not compared. */
 const maxLength = 80;
 
-/** The distance, or undefined when it is larger than `limit`. */
-export function editDistance(a: string, b: string, limit: number): number | undefined {
-  if (a === b) return 0;
-  if (Math.abs(a.length - b.length) > limit) return undefined;
-  if (a.length > maxLength || b.length > maxLength) return undefined;
-  let rows: Rows = { last: Array.from({ length: b.length + 1 }, (_none, at) => at) };
+/** The distance, or undefined when it is larger than `limit`. The work is in proportion to the limit, and ends as soon as it is exceeded. */
+export function editDistance(first: string, second: string, limit: number): number | undefined {
+  if (first === second) return 0;
+  if (Math.abs(first.length - second.length) > limit) return undefined;
+  if (first.length > maxLength || second.length > maxLength) return undefined;
+  const [a, b] = withoutCommonEnds(first, second);
+  const tooFar = limit + 1;
+  const row = (): Uint8Array => new Uint8Array(b.length + 2).fill(tooFar);
+  let rows = { beforeLast: row(), last: row(), next: row() };
+  for (let j = 0; j <= Math.min(b.length, limit); j += 1) rows.last[j] = j;
   for (let i = 1; i <= a.length; i += 1) {
-    const row = nextRow({ a, b, i }, rows);
-    if (Math.min(...row) > limit) return undefined;
-    rows = { last: row, beforeLast: rows.last };
+    if (fillRow({ a, b, i, limit }, rows) > limit) return undefined;
+    rows = { beforeLast: rows.last, last: rows.next, next: rows.beforeLast };
   }
-  const distance = rows.last[b.length] ?? 0;
+  const distance = rows.last[b.length] ?? tooFar;
   return distance <= limit ? distance : undefined;
 }
 
-/** The distances of the beginnings of `a` with i - 1 and i - 2 letters from those of `b`. */
-type Rows = { readonly last: readonly number[]; readonly beforeLast?: readonly number[] };
-type At = { readonly a: string; readonly b: string; readonly i: number };
-
-function nextRow({ a, b, i }: At, { last, beforeLast }: Rows): readonly number[] {
-  const row = [i];
-  for (let j = 1; j <= b.length; j += 1) {
-    const replaced = (last[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-    const changed = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, replaced);
-    const isSwap = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
-    const swapped = isSwap ? (beforeLast?.[j - 2] ?? changed) + 1 : changed;
-    row.push(Math.min(changed, swapped));
+/** What both begin and end with costs nothing. */
+function withoutCommonEnds(first: string, second: string): readonly [string, string] {
+  let start = 0;
+  while (start < first.length && first[start] === second[start]) start += 1;
+  let [end, otherEnd] = [first.length, second.length];
+  while (end > start && otherEnd > start && first[end - 1] === second[otherEnd - 1]) {
+    [end, otherEnd] = [end - 1, otherEnd - 1];
   }
-  return row;
+  return [first.slice(start, end), second.slice(start, otherEnd)];
+}
+
+/** The distances of the beginnings of `a` with i - 2, i - 1 and i letters from those of `b`. */
+type Rows = {
+  readonly beforeLast: Uint8Array;
+  readonly last: Uint8Array;
+  readonly next: Uint8Array;
+};
+type At = {
+  readonly a: string;
+  readonly b: string;
+  readonly i: number;
+  readonly limit: number;
+};
+
+/** Only cells that can be within the limit. Returns the smallest of them. */
+function fillRow({ a, b, i, limit }: At, { beforeLast, last, next }: Rows): number {
+  const tooFar = limit + 1;
+  const [from, to] = [Math.max(1, i - limit), Math.min(b.length, i + limit)];
+  next[from - 1] = from === 1 ? Math.min(i, tooFar) : tooFar;
+  next[to + 1] = tooFar;
+  let smallest = next[from - 1] ?? tooFar;
+  for (let j = from; j <= to; j += 1) {
+    const replaced = (last[j - 1] ?? tooFar) + (a[i - 1] === b[j - 1] ? 0 : 1);
+    const changed = Math.min((last[j] ?? tooFar) + 1, (next[j - 1] ?? tooFar) + 1, replaced);
+    const isSwap = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1];
+    const swapped = isSwap ? (beforeLast[j - 2] ?? tooFar) + 1 : changed;
+    const cell = Math.min(changed, swapped, tooFar);
+    next[j] = cell;
+    smallest = Math.min(smallest, cell);
+  }
+  return smallest;
 }
 
 /** Short words are all near each other, so they may differ by less. */

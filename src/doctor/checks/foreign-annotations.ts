@@ -4,7 +4,7 @@ import { listText, objectName } from '../object-names.ts';
 
 /** Beginnings of annotations of Services, and of provider ids of the nodes that their controllers look after. */
 const providers: readonly (readonly [provider: string, annotation: string])[] = [
-  ['aws', 'service.beta.kubernetes.io/aws-load-balancer-'],
+  ['aws', 'service.beta.kubernetes.io/aws-'],
   ['azure', 'service.beta.kubernetes.io/azure-'],
   ['gce', 'cloud.google.com/'],
   ['gce', 'networking.gke.io/'],

@@ -13,15 +13,12 @@ export const hostMissing: ClusterCheck = {
   scope: 'cluster',
   needs: ['services', 'pods', 'namespaces'],
   find(cluster) {
-    const { index } = cluster;
+    const similarTo = similarServices(cluster);
     return namedHosts(cluster).flatMap(({ pod, host, field }) => {
       const { namespace = '' } = pod.metadata;
       const named = serviceNamed(cluster, host, namespace);
       if (named === undefined || named.service !== undefined) return [];
-      const names = index
-        .servicesIn(named.namespace)
-        .flatMap(({ metadata }) => metadata.name ?? []);
-      const similar = similarWord(named.name, names);
+      const similar = similarTo(named);
       // A name without the domain of the cluster may be a host of another network.
       const isCertain = host.endsWith('.svc') || host.endsWith(`.${cluster.settings.domain.value}`);
       if (similar === undefined && !isCertain) return [];
@@ -43,6 +40,24 @@ export const hostMissing: ClusterCheck = {
     });
   },
 };
+
+/** For more names of large namespaces the search would take longer than all other checks. */
+const maxComparisons = 2_000_000;
+
+/** The Service that could have been meant, for each name once. */
+function similarServices({ index }: Cluster): (named: NamedService) => string | undefined {
+  const known = new Map<string, string | undefined>();
+  let comparisons = 0;
+  return ({ namespace, name }) => {
+    const key = `${namespace}/${name}`;
+    if (known.has(key)) return known.get(key);
+    const names = index.servicesIn(namespace).flatMap(({ metadata }) => metadata.name ?? []);
+    comparisons += names.length;
+    const similar = comparisons > maxComparisons ? undefined : similarWord(name, names);
+    known.set(key, similar);
+    return similar;
+  };
+}
 
 /** Manifests rarely have all Services that their pods use, and operators make some. */
 function isExpected(

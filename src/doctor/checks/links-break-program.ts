@@ -1,6 +1,7 @@
 import type { Pod } from '../../kinds/pod/types.ts';
-import { serviceVariables } from '../../node/environment/service-variables.ts';
+import type { Variables } from '../../node/environment/service-variables.ts';
 import type { ClusterCheck, ClusterSymptom } from '../check.ts';
+import { namespaceVariables } from '../namespace-variables.ts';
 import { objectName } from '../object-names.ts';
 import type { Cluster } from '../subject.ts';
 
@@ -31,20 +32,16 @@ export const linksBreakProgram: ClusterCheck = {
   },
 };
 
-function symptoms({ index }: Cluster, pod: Pod): readonly ClusterSymptom[] {
+function symptoms(cluster: Cluster, pod: Pod): readonly ClusterSymptom[] {
   const { namespace = '' } = pod.metadata;
   if (pod.spec.enableServiceLinks === false) return [];
   const readers = (pod.spec.containers ?? []).flatMap((container, at) =>
     isReader(container) ? [{ container, at }] : [],
   );
   if (readers.length === 0) return [];
-  const variables = serviceVariables({
-    namespace,
-    hasServiceLinks: true,
-    services: index.servicesIn(namespace),
-  });
+  const variables = namespaceVariables(cluster, namespace, true);
   return readers.flatMap(({ container, at }) => {
-    const name = harmful(container, Object.keys(variables));
+    const name = harmful(container, variables);
     if (name === undefined) return [];
     return [
       {
@@ -74,22 +71,16 @@ const isReader = ({ image = '', env = [] }: Container): boolean =>
 const hostSuffix = '_HOST';
 
 /** A program that is given REDIS_HOST reads REDIS_PORT as well, which is a URL where a Service is named redis. */
-function harmful(
-  { image = '', env = [] }: Container,
-  names: readonly string[],
-): string | undefined {
+function harmful({ image = '', env = [] }: Container, variables: Variables): string | undefined {
   const isSet = new Set(env.map(({ name }) => name));
+  const isHarmful = (name: string): boolean => name in variables && !isSet.has(name);
+  const port = env
+    .filter(({ name }) => name.endsWith(hostSuffix))
+    .map(({ name }) => `${name.slice(0, -hostSuffix.length)}_PORT`)
+    .find(isHarmful);
   const beginning = sensitivePrograms[imageName(image)];
-  const ports = new Set(
-    env.flatMap(({ name }) =>
-      name.endsWith(hostSuffix) ? [`${name.slice(0, -hostSuffix.length)}_PORT`] : [],
-    ),
-  );
-  return names.find(
-    (name) =>
-      !isSet.has(name) &&
-      (ports.has(name) || (beginning !== undefined && name.startsWith(beginning))),
-  );
+  if (port !== undefined || beginning === undefined) return port;
+  return Object.keys(variables).find((name) => name.startsWith(beginning) && isHarmful(name));
 }
 
 /** `neo4j` of `docker.io/library/neo4j:5.1@sha256:…`. */

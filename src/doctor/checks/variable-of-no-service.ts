@@ -1,7 +1,7 @@
 import type { Pod } from '../../kinds/pod/types.ts';
 import { expandVariables } from '../../node/environment/expand-variables.ts';
-import { serviceVariables } from '../../node/environment/service-variables.ts';
 import type { ClusterCheck, ClusterSymptom } from '../check.ts';
+import { namespaceVariables } from '../namespace-variables.ts';
 import { objectName } from '../object-names.ts';
 import type { Cluster } from '../subject.ts';
 
@@ -28,7 +28,7 @@ export const variableOfNoService: ClusterCheck = {
 
 const serviceVariable = /\$\(([A-Z][A-Z0-9_]{0,60}_SERVICE_(?:HOST|PORT)[A-Z0-9_]{0,60})\)/;
 
-function symptoms({ index }: Cluster, pod: Pod): readonly ClusterSymptom[] {
+function symptoms(cluster: Cluster, pod: Pod): readonly ClusterSymptom[] {
   const { namespace = '' } = pod.metadata;
   const words = (pod.spec.containers ?? []).flatMap(({ env = [], command = [], args = [] }, at) =>
     [...env.map(({ value = '' }) => value), ...command, ...args]
@@ -37,11 +37,7 @@ function symptoms({ index }: Cluster, pod: Pod): readonly ClusterSymptom[] {
   );
   if (words.length === 0) return [];
   const hasServiceLinks = pod.spec.enableServiceLinks !== false;
-  const variables = serviceVariables({
-    namespace,
-    hasServiceLinks,
-    services: index.snapshot.objects.services,
-  });
+  const variables = namespaceVariables(cluster, namespace, hasServiceLinks);
   return words.flatMap(({ word, at, own }) => {
     const left = serviceVariable.exec(expandVariables(word, variables))?.[1];
     if (left === undefined || own.has(left)) return [];
