@@ -42,6 +42,7 @@ function findHosts({ index, isInScope }: Cluster): readonly NamedHost[] {
 function hostsOf(pod: Pod): readonly NamedHost[] {
   const hosts = (pod.spec.containers ?? []).flatMap(({ env = [], command = [], args = [] }, c) => [
     ...env.flatMap(({ name, value = '' }) => {
+      if (isImage(name)) return [];
       const field = `spec.containers[${c}].env[${name}]`;
       const own = hostsIn(value);
       return named(pod, { field, value }, own.length > 0 ? own : bareHost(name, value, env));
@@ -52,6 +53,9 @@ function hostsOf(pod: Pod): readonly NamedHost[] {
   ]);
   return [...new Map(hosts.map((one) => [`${one.host} ${one.port}`, one])).values()];
 }
+
+/** `postgres:15` is a host and a port only where no image is meant. */
+const isImage = (name: string): boolean => /image/i.test(name.slice(0, 100));
 
 type Target = Pick<NamedHost, 'host' | 'port'>;
 
@@ -75,7 +79,9 @@ function hostsIn(value: string): readonly Target[] {
     const authority = (rest.split(/[/?#"' ]/, 1)[0] ?? '').split('@').at(-1) ?? '';
     return authority.split(',').map((text) => targetOf(text, schemePorts[schemes[at] ?? '']));
   });
-  const plain = urls.length === 0 ? (value.split('=').at(-1) ?? '') : '';
+  const [flag = '', ...words] = value.split('=');
+  const isOfImage = words.length > 0 && isImage(flag);
+  const plain = urls.length > 0 || isOfImage ? '' : (words.at(-1) ?? flag);
   const pairs = plain.split(',').filter((one) => hasPort(one));
   return [...authorities, ...pairs.map((text) => targetOf(text, undefined))];
 }

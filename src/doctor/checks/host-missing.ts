@@ -51,9 +51,11 @@ function similarServices({ index }: Cluster): (named: NamedService) => string | 
   return ({ namespace, name }) => {
     const key = `${namespace}/${name}`;
     if (known.has(key)) return known.get(key);
-    const names = index.servicesIn(namespace).flatMap(({ metadata }) => metadata.name ?? []);
-    comparisons += names.length;
-    const similar = comparisons > maxComparisons ? undefined : similarWord(name, names);
+    const services = index.servicesIn(namespace);
+    comparisons += services.length;
+    if (comparisons > maxComparisons) return undefined;
+    const names = services.flatMap(({ metadata }) => metadata.name ?? []);
+    const similar = similarWord(name, names);
     known.set(key, similar);
     return similar;
   };

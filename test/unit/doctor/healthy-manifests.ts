@@ -165,6 +165,13 @@ export const healthyManifests: readonly HealthyManifests[] = [
       manifest('PostgresCluster', 'example.com/v1', 'db', { spec: { instances: 3 } }),
   },
   {
+    name: 'endpoints that an operator writes',
+    isPart: true,
+    manifests:
+      service({ selector: undefined }, 'db') +
+      manifest('PostgresCluster', 'example.com/v1', 'db', { spec: { instances: 3 } }),
+  },
+  {
     name: 'a headless Service without ports',
     manifests: service({ clusterIP: 'None', ports: undefined }) + statefulSet(),
   },
@@ -265,6 +272,7 @@ export const healthyManifests: readonly HealthyManifests[] = [
         WEB_PORT: '80',
         BIND_HOST: '0.0.0.0',
         IMAGE: 'registry.example.com:5000/web:1',
+        RELATED_IMAGE_WEB: 'web:15',
         TIME: '12:30',
       }),
   },
