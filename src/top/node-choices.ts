@@ -1,7 +1,6 @@
 // Which endpoints the proxies of nodes choose from, and why: by the proxy's own code over the snapshot.
 import type { Service } from '../kinds/service/types.ts';
 import { objectKey } from '../meta/object.ts';
-import { zoneLabel } from '../meta/well-known-labels.ts';
 import type { EndpointEntry } from '../proxy/model/endpoints.ts';
 import { type ChoiceReason, explainSelection } from '../proxy/model/select-endpoints.ts';
 import type { Endpoint, Family, ServicePort } from '../proxy/model/state.ts';
@@ -49,34 +48,32 @@ export type NodeChoices = {
   readonly unknownBecause: (port: PortName) => string | undefined;
 };
 
-/** Rules are computed once for a Service, family and class of nodes: those without endpoints, of one zone, are alike. */
+export type ChoiceRequest = {
+  /** Of which the choices of any node may be wanted. */
+  readonly services: readonly Service[];
+  /** By node, those of which its own choices may be wanted. */
+  readonly byNode: ReadonlyMap<string, readonly Service[]>;
+};
+
+/** The rules of a node are computed once, when they are first needed. */
 export function nodeChoices(
   index: SnapshotIndex,
-  services: readonly Service[],
+  { services, byNode }: ChoiceRequest,
   options: RulesOptions,
 ): NodeChoices {
   const rules = new Map<string, NodeRules>();
-  const all = new Map<Family, NodeRules>();
-  const classes = createNodeClasses(index);
-  const rulesOf = (node: string, { service, family }: PortName): NodeRules => {
-    const { namespace, name } = service.metadata;
-    const nodeName = classes(service, node);
-    const key = `${nodeName} ${family} ${namespace}/${name}`;
+  const rulesAt = (nodeName: string, family: Family, of: readonly Service[]): NodeRules => {
+    const key = `${nodeName} ${family}`;
     const known = rules.get(key);
     if (known !== undefined) return known;
-    const made = nodeRules(index, { nodeName, family, services: [service] }, options);
+    const made = nodeRules(index, { nodeName, family, services: of }, options);
     rules.set(key, made);
     return made;
   };
-  const anywhere: NodeChoices['anywhere'] = (port) => {
-    const { family } = port;
-    const made =
-      all.get(family) ?? nodeRules(index, { nodeName: unknownNode, family, services }, options);
-    all.set(family, made);
-    return choiceOf(made, port);
-  };
+  const anywhere: NodeChoices['anywhere'] = (port) =>
+    choiceOf(rulesAt(unknownNode, port.family, services), port);
   return {
-    choiceAt: (node, port) => choiceOf(rulesOf(node, port), port),
+    choiceAt: (node, port) => choiceOf(rulesAt(node, port.family, byNode.get(node) ?? []), port),
     anywhere,
     unknownBecause(port) {
       const { snapshot } = index;
@@ -105,35 +102,5 @@ function choiceOf(
     ...(why === undefined ? {} : { why }),
     ...(port.affinitySeconds === undefined ? {} : { affinitySeconds: port.affinitySeconds }),
     entries: rules.entriesOf(port),
-  };
-}
-
-/** Returns the node, or the first one that is like it to the rules of the Service. */
-function createNodeClasses(index: SnapshotIndex): (service: Service, node: string) => string {
-  const named = new WeakMap<Service, ReadonlySet<string>>();
-  const namesOf = (service: Service): ReadonlySet<string> => {
-    const known = named.get(service);
-    if (known !== undefined) return known;
-    const { namespace = '', name = '' } = service.metadata;
-    const names = index
-      .slicesOf(namespace, name)
-      .flatMap(({ endpoints }) =>
-        (endpoints ?? []).flatMap(({ nodeName = '', hints }) => [
-          nodeName,
-          ...(hints?.forNodes ?? []).map((one) => one.name),
-        ]),
-      );
-    const made = new Set(names);
-    named.set(service, made);
-    return made;
-  };
-  const ofZone = new Map<string, string>();
-  return (service, node) => {
-    if (namesOf(service).has(node)) return node;
-    const zone = index.node(node)?.metadata.labels?.[zoneLabel] ?? '';
-    const first = ofZone.get(zone);
-    if (first !== undefined && !namesOf(service).has(first)) return first;
-    if (first === undefined) ofZone.set(zone, node);
-    return node;
   };
 }

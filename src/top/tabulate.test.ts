@@ -275,6 +275,11 @@ describe('tabulate() sums', () => {
       ],
     );
   });
+  it('gives no verdict where answers were cut', () => {
+    const rows = [row('1.11', 100), row('1.12', 100)];
+    const { verdict } = skewOf([measured('n1', rows, { omittedRows: 1 })]);
+    assert.equal(verdict, 'unknown');
+  });
   it('reports each node', () => {
     const silent = { node: 'n3', reason: 'no proxy is connected' };
     const { nodes } = top([measured('n1', []), silent]);

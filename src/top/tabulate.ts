@@ -2,6 +2,7 @@
 
 import type { MeasuredNode } from '../kinds/part/traffic-list.ts';
 import type { Service } from '../kinds/service/types.ts';
+import { objectKey } from '../meta/object.ts';
 import { explainProxying, knownProtocol } from '../proxy/model/service-ports.ts';
 import type { Family } from '../proxy/model/state.ts';
 import { parseTime } from '../schema/time.ts';
@@ -10,8 +11,20 @@ import type { RulesOptions } from '../trace/node-rules.ts';
 import type { SkewFacts } from './causes.ts';
 import { type Comparison, compareShares } from './compare-shares.ts';
 import { endpointRows } from './endpoint-rows.ts';
-import { type CountedPort, mergeTraffic, ratesOf, sumOfRates } from './merge-traffic.ts';
-import { type NodeChoices, nodeChoices, type PortChoice, type PortName } from './node-choices.ts';
+import {
+  type CountedPort,
+  type CountedRow,
+  mergeTraffic,
+  ratesOf,
+  sumOfRates,
+} from './merge-traffic.ts';
+import {
+  type NodeChoices,
+  nodeChoices,
+  type PortChoice,
+  type PortName,
+  usableEndpoints,
+} from './node-choices.ts';
 import { portSkew } from './port-skew.ts';
 import { type SliceEndpoint, sliceEndpoints } from './slice-endpoints.ts';
 import { compareServices, type SortKey } from './sort-services.ts';
@@ -30,6 +43,9 @@ type Work = {
   readonly index: SnapshotIndex;
   readonly choices: NodeChoices;
   readonly nowMs: number;
+  readonly isOneService: boolean;
+  /** Nodes that left rows out. */
+  readonly cutNodes: ReadonlySet<string>;
 };
 
 export function tabulate(
@@ -38,9 +54,14 @@ export function tabulate(
   options: TableOptions,
 ): TopServices {
   const services = servicesOf(index, options);
-  const choices = nodeChoices(index, services, options);
-  const work: Work = { index, choices, nowMs: options.nowMs };
   const counted = mergeTraffic(nodes);
+  const byNode = servicesByNode(services, counted);
+  const choices = nodeChoices(index, { services, byNode }, options);
+  const cutNodes = new Set(
+    nodes.flatMap((one) => ('measured' in one && one.measured.omittedRows > 0 ? [one.node] : [])),
+  );
+  const isOneService = options.name !== undefined;
+  const work: Work = { index, choices, nowMs: options.nowMs, isOneService, cutNodes };
   const known = services.map((service) => {
     const { namespace = '', name = '' } = service.metadata;
     return serviceTraffic(work, service, counted.get(`${namespace}/${name}`) ?? []);
@@ -57,6 +78,23 @@ export function tabulate(
     services: [...known, ...others].sort(compareServices(options.sortBy)),
     unread: index.snapshot.unread,
   };
+}
+
+function servicesByNode(
+  services: readonly Service[],
+  counted: ReadonlyMap<string, readonly CountedPort[]>,
+): ReadonlyMap<string, readonly Service[]> {
+  const byNode = new Map<string, Service[]>();
+  for (const service of services) {
+    const ports = counted.get(objectKey(service.metadata)) ?? [];
+    const nodes = new Set(ports.flatMap(({ rows }) => rows.map(({ node }) => node)));
+    for (const node of nodes) {
+      const own = byNode.get(node);
+      if (own === undefined) byNode.set(node, [service]);
+      else own.push(service);
+    }
+  }
+  return byNode;
 }
 
 function nodeReport(one: MeasuredNode): NodeReport {
@@ -100,7 +138,10 @@ function serviceTraffic(
   counted: readonly CountedPort[],
 ): ServiceTraffic {
   const { namespace = '', name = '' } = service.metadata;
-  const of = { service, counted, about: sliceEndpoints(work.index, service) };
+  const isShown = counted.length > 0 || work.isOneService;
+  const about = isShown ? sliceEndpoints(work.index, service) : new Map<string, SliceEndpoint>();
+  const of = { service, counted, about };
+
   const ports = portsOf(service).map((port) => portTraffic(work, port, of));
   return {
     ...{ namespace, name, ...sumOfRates(ports) },
@@ -137,12 +178,14 @@ function portTraffic(work: Work, shape: PortShape, of: OfService): PortTraffic {
   const name: PortName = { service, family, portName, protocol };
   const { choices, index } = work;
   const choice = choices.anywhere(name);
+  if (rows.length === 0 && !work.isOneService) return idlePort(shape, choice);
   const comparison =
     choice === undefined
       ? undefined
       : compareShares(rows, choice, (node) => choices.choiceAt(node, name));
   const endpoints = endpointRows({ rows, comparison, about, index });
-  const unknown = rows.length === 0 ? undefined : choices.unknownBecause(name);
+  const unknown =
+    rows.length === 0 ? undefined : (choices.unknownBecause(name) ?? cutBecause(work, rows));
   return {
     ...{ portName, family, protocol, port, ...ratesOf(rows) },
     usableEndpoints: comparison?.usable.length ?? 0,
@@ -153,6 +196,20 @@ function portTraffic(work: Work, shape: PortShape, of: OfService): PortTraffic {
     endpoints:
       unknown === undefined ? endpoints : endpoints.map(({ share: _unknown, ...rest }) => rest),
   };
+}
+
+/** Of which there may be thousands: their endpoints are shown where one Service is requested. */
+function idlePort(shape: PortShape, choice: PortChoice | undefined): PortTraffic {
+  const usable = choice === undefined ? 0 : usableEndpoints(choice).length;
+  const skew = unknownSkew(true, '');
+  return { ...shape, ...ratesOf([]), usableEndpoints: usable, skew, endpoints: [] };
+}
+
+/** Endpoints that are missing would look like endpoints without connections. */
+function cutBecause({ cutNodes }: Work, rows: readonly CountedRow[]): string | undefined {
+  return rows.some(({ node }) => cutNodes.has(node))
+    ? 'answers of nodes were cut, those about one Service are longer'
+    : undefined;
 }
 
 const unknownSkew = (isIdle: boolean, why: string): Skew =>

@@ -32,7 +32,7 @@ const defaultIntervalMs = 2000;
 /** For a measurement that runs already, and for the listings of large tables. */
 const timeoutMs = maxIntervalMs + 5000;
 /**
- * Rows of an answer, of all nodes together: about 7 MB as JSON for everything, and a quarter of that for one Service, of which there can
+ * Rows of an answer, of all nodes together: about 7 MB of JSON for everything, and a quarter of that for one Service, of which there can
  * be more questions at a time.
  */
 const maxRows = { all: 20_000, one: 5000 } as const;

@@ -1,6 +1,7 @@
 // "How much traffic do these Services have on your node?" Measured on request and not before.
 import { formatAddress, parseAddress } from '../../ip/address.ts';
 import { dns1123Subdomain } from '../../meta/names.ts';
+import { findExcess } from '../../schema/value-count.ts';
 import { partsGroup, partsVersion } from './names.ts';
 import type { QuestionKind } from './question.ts';
 import { countIn, type Fields, fieldsOf, textIn } from './read-fields.ts';
@@ -103,10 +104,10 @@ export const maxBusiest = 3;
 export const minIntervalMs = 500;
 /** A longer one would delay requests of others, which get the same measurement. */
 export const maxIntervalMs = 10_000;
-/** Some 800 kB as text. */
-export const maxRowsOfPart = 2000;
+/** Some 400 kB as text. */
+export const maxRowsOfPart = 1000;
 /** Longer answers are cut by the part, and refused by the server: it reads one at a time, in some milliseconds. */
-export const maxTextLength = 1024 * 1024;
+export const maxTextLength = 512 * 1024;
 const maxModeLength = 64;
 /** A day: longer ones are not of a measurement. */
 const maxReportedMs = 86_400_000;
@@ -119,8 +120,11 @@ export const trafficQuestion: QuestionKind<TrafficRequest, NodeTraffic> = {
   writeAnswer: (traffic) => JSON.stringify(traffic),
 };
 
+/** A row has some forty. A million empty lists in as much text would take ten times as long to parse. */
+const valueLimits = { values: 50_000, members: maxRowsOfPart + 1 };
+
 function parsed(text: string): unknown {
-  if (text.length > maxTextLength) return undefined;
+  if (text.length > maxTextLength || findExcess(text, valueLimits) !== undefined) return undefined;
   try {
     return JSON.parse(text);
   } catch (error) {

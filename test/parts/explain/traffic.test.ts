@@ -186,7 +186,7 @@ test(
     assert.doesNotMatch(out, /secret|other/);
     await world.run('top services -n shop');
     assert.deepEqual([requests[1]?.namespace, requests[1]?.name], ['shop', undefined]);
-    assert.equal(requests[1]?.maxRows, 2000);
+    assert.equal(requests[1]?.maxRows, 1000);
   },
 );
 
@@ -196,7 +196,7 @@ const lies: readonly (readonly [string, unknown])[] = [
   ['a text', 'x'],
   ['no ports', { ...answer([]), ports: 'all' }],
   ['half a million ports', { ...answer([]), ports: Array.from({ length: 500_000 }, () => 1) }],
-  ['too many rows', answer([port(Array.from({ length: 2001 }, () => 1))])],
+  ['too many rows', answer([port(Array.from({ length: 1001 }, () => 1))])],
   ['a count that is no number', answer([port([Number.NaN])])],
   ['a negative count', answer([port([-1])])],
   ['a count beyond exact numbers', answer([port([1e300])])],
