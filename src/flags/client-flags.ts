@@ -189,7 +189,8 @@ function explainFailures(transport: Transport, { server }: Connection): Transpor
     ...transport,
     send: async (request) => {
       try {
-        return await transport.send(request);
+        const response = await transport.send(request);
+        return { ...response, body: explainBody(response.body, request.signal) };
       } catch (error) {
         if (error instanceof KubeconfigError)
           throw new FailedError(error.message, { cause: error });
@@ -202,6 +203,21 @@ function explainFailures(transport: Transport, { server }: Connection): Transpor
   };
 }
 
+/** A connection may also end within a response. */
+async function* explainBody(
+  body: AsyncIterable<Uint8Array>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  try {
+    yield* body;
+  } catch (error) {
+    if (signal?.aborted || !(error instanceof Error)) throw error;
+    throw new FailedError(`The connection to the server was lost: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
 const unknownAuthority: ReadonlySet<string> = new Set([
   'SELF_SIGNED_CERT_IN_CHAIN',
   'DEPTH_ZERO_SELF_SIGNED_CERT',
@@ -209,6 +225,9 @@ const unknownAuthority: ReadonlySet<string> = new Set([
   'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
   'CERT_SIGNATURE_FAILURE',
 ]);
+
+/** Of a connection that ended before the response came: it has no code. */
+const lostConnection = /^Cannot read the response of /;
 
 export function connectionText(error: unknown, server: string): string | undefined {
   const { code, message } = error as NodeJS.ErrnoException;
@@ -222,5 +241,6 @@ export function connectionText(error: unknown, server: string): string | undefin
   if (code !== undefined && unknownAuthority.has(code)) {
     return `Unable to connect to the server: ${message}; the kubeconfig names no authority that signed the certificate of ${host}`;
   }
+  if (lostConnection.test(message)) return `The connection to the server was lost: ${message}`;
   return code === undefined ? undefined : `Unable to connect to the server: ${message}`;
 }

@@ -35,6 +35,11 @@ export async function withExplainSession<T>(
     if (error instanceof HistoryUnavailable)
       throw new FailedError(error.message, { exitCode: unanswered, cause: error });
     if (isApiError(error)) throw new FailedError(apiErrorText(error), { exitCode: unanswered });
+    // Of JSON: the kubeconfig leads to a server of another kind.
+    if (error instanceof SyntaxError)
+      throw new FailedError('The server does not answer as a Kubernetes API server does', {
+        ...{ exitCode: unanswered, cause: error },
+      });
     if (error instanceof FailedError && error.exitCode === 1 && error.message !== '') {
       throw new FailedError(error.message, { exitCode: unanswered, cause: error });
     }

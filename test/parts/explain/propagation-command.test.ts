@@ -220,6 +220,43 @@ test('propagation and history say that another API server does not know', limit,
   }
 });
 
+test('commands that explain say that a server is none of Kubernetes', limit, async (t) => {
+  const world = await startPastWorld(t);
+  const { certificate: cert, privateKey: key } = testCredentials().server;
+  const server = createServer({ cert, key }, (_request, response) =>
+    response.end('<html>Welcome</html>'),
+  );
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  writeFileSync(world.kubeconfig, kubeconfigText((server.address() as AddressInfo).port));
+  for (const command of ['propagation svc/web', 'history svc/web', 'trace svc/web --at 1m']) {
+    assert.deepEqual(await world.run(command), {
+      ...{ code: 2, out: '' },
+      err: 'The server does not answer as a Kubernetes API server does\n',
+    });
+  }
+});
+
+test('commands that explain are one sentence when the connection ends', limit, async (t) => {
+  const world = await startWeb(t);
+  await startPart(t, world, 'proxy.a', current);
+  for (const command of ['history svc/web', 'propagation svc/web', 'trace svc/web:80 --at 0']) {
+    for (let rounds = 0; rounds < 30; rounds += 3) {
+      const running = world.run(command);
+      for (let round = 0; round < rounds; round += 1)
+        await new Promise((resolve) => setImmediate(resolve));
+      world.link.cut();
+      const { code, out, err } = await running;
+      world.link.mend();
+      if (code !== 0) assert.deepEqual([code, out], [2, ''], err);
+      assert.match(err, /^(?:[^\n]+\n)?$/);
+    }
+  }
+});
+
 type Followed = {
   /** What has been printed. */
   readonly out: () => string;
