@@ -4,6 +4,7 @@ import { isMirrorPod } from '../kinds/pod/mirror.ts';
 import { isPodFinished } from '../kinds/pod/readiness.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import { controllerOf } from '../meta/owner.ts';
+import { nodeAddressesOf } from '../trace/resolve-source.ts';
 import type { Change } from './change.ts';
 import { type Draft, findObject, requireRead } from './draft.ts';
 import { losePods } from './lose-pods.ts';
@@ -39,7 +40,12 @@ export function deleteNode(draft: Draft, name: string, change: Change): void {
   draft.drop('nodes', node.metadata.name ?? '', change);
   const here = podsOn(draft, name);
   losePods(draft, here, { how: 'deleted', by: change });
-  draft.effects.push(`${change.text}: the node is gone with its ${counted(here.length, 'pod')}`);
+  const addresses = nodeAddressesOf(node);
+  const away =
+    addresses.length === 0 ? '' : `, and node ports no longer answer at ${namesText(addresses)}`;
+  draft.effects.push(
+    `${change.text}: the node is gone with its ${counted(here.length, 'pod')}${away}`,
+  );
   noteBarePods(draft, here, 'they are gone');
 }
 

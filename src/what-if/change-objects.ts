@@ -145,6 +145,7 @@ export function scaleWorkload(draft: Draft, change: ScaleChange): void {
   });
   const { spec } = before as { readonly spec: { readonly replicas?: number } };
   draft.effects.push(`${change.text}: from ${counted(spec.replicas ?? 1, 'replica')}`);
+  if (replicas > 0 && replicas < (spec.replicas ?? 1)) draft.assumptions.add(victimsNote);
   const owner = controllerOf(before);
   if (owner !== undefined) {
     draft.assumptions.add(
@@ -153,6 +154,9 @@ export function scaleWorkload(draft: Draft, change: ScaleChange): void {
   }
   draft.put(list, after);
 }
+
+/** The controller compares ages, on a scale that moves with the time. */
+const victimsNote = 'Which of several equal pods go at a smaller scale depends on the moment';
 
 type SetChange = Extract<Change, { kind: 'set' }>;
 

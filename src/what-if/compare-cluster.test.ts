@@ -346,6 +346,24 @@ describe('compareCluster() makes several changes', () => {
   }
 });
 
+describe('compareCluster() rolls templates out', () => {
+  const image: ExampleChange = ['set', 'deploy/web:template.spec.containers[0].image=app:2'];
+
+  it('pod by pod, so that there is no interruption', () => {
+    const found = exampleWhatIf(exampleCluster(), [image]);
+    assert.deepEqual(
+      [found.verdict.level, found.pods.created, found.pods.deleted],
+      ['change', 3, 3],
+    );
+  });
+
+  it('with one where the strategy ends all pods first', () => {
+    const strategy = { strategy: { type: 'Recreate' } };
+    const before = exampleCluster({ deployments: [exampleDeployment('web', strategy)] });
+    assert.equal(exampleWhatIf(before, [image]).verdict.level, 'interruption');
+  });
+});
+
 describe('compareCluster() with few rights', () => {
   const unread = (kind: Unread['kind']): Unread => ({
     kind,
