@@ -14,7 +14,8 @@ export const manifestRefused: ClusterCheck = {
 };
 
 function symptom(problem: ManifestProblem): ClusterSymptom {
-  const { source, line, message } = problem;
+  const { source, line } = problem;
+  const message = shortened(problem.message, maxMessage);
   const about = nameOf(problem);
   const position = source === '' ? {} : { source: { file: source, line } };
   return {
@@ -25,9 +26,16 @@ function symptom(problem: ManifestProblem): ClusterSymptom {
   };
 }
 
+/** The server repeats what it refuses, whatever its length. */
+const maxMessage = 2000;
+const maxName = 253;
+
+const shortened = (text: string, limit: number): string =>
+  text.length > limit ? `${text.slice(0, limit)}...` : text;
+
 /** A document that is no object has no name of its own. */
 function nameOf({ source, kind, namespace, name }: ManifestProblem): ObjectName {
-  if (kind === '') return { kind: 'File', name: source };
-  const shown = name === '' ? '(without a name)' : name;
+  if (kind === '') return { kind: 'File', name: shortened(source, maxName) };
+  const shown = name === '' ? '(without a name)' : shortened(name, maxName);
   return namespace === undefined ? { kind, name: shown } : { kind, namespace, name: shown };
 }

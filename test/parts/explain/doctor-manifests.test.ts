@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
@@ -186,6 +186,35 @@ test('doctor -f shows nothing that a terminal would obey', limit, async (t) => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
   assert.doesNotMatch(ran.out + ran.err, /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/);
 });
+
+test('doctor -f --fix prints what to change, and changes no file', limit, async (t) => {
+  const directory = directoryWith(t, { 'web.yaml': broken });
+  const { out, code } = await runCommand('doctor -f web.yaml --fix', directory);
+  assert.equal(code, 1);
+  assert.match(
+    out,
+    /\nservice default\/web \(web\.yaml:2\) {2}FL0101\n[\s\S]*- {5}app: wbe\n[\s\S]*\+ {5}app: web\n/,
+  );
+  assert.equal(readFileSync(join(directory, 'web.yaml'), 'utf8'), broken);
+});
+
+test('doctor -f shortens what is refused for its length', limit, async (t) => {
+  const name = 'a'.repeat(1_000_000);
+  const text = `apiVersion: v1\nkind: Service\nmetadata: {name: ${name}}\nspec: {ports: [{port: 80}]}\n`;
+  const { out, code } = await doctor(t, { 'a.yaml': text }, '-f a.yaml -v');
+  assert.equal(code, 1);
+  assert.ok(out.length < 10_000, String(out.length));
+});
+
+const together = ['--watch -f .', '--watch --fix', '--fix -o json', '--watch -o sarif', '--yes'];
+for (const words of together) {
+  test(`doctor ${words} ends with 2 and one sentence`, limit, async (t) => {
+    const { code, err, out } = await doctor(t, {}, words);
+    assert.equal(code, 2);
+    assert.equal(out, '');
+    assert.match(err, /^error: --[a-z]+: [^\n]*, want [^\n]*\n$/);
+  });
+}
 
 const small = { maxFileBytes: 1000, maxBytes: 1500, maxFiles: 3 };
 const tooMuch: readonly { name: string; files: Readonly<Record<string, string>>; error: RegExp }[] =
