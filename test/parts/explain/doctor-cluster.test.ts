@@ -3,12 +3,17 @@ import assert from 'node:assert/strict';
 import { type TestContext, test } from 'node:test';
 import { type ClusterRequest, runOnCluster } from '../../../src/cli/doctor/run-on-cluster.ts';
 import { failureAnswer } from '../../../src/client/example.ts';
+import { answerQuestions, answerTo } from '../../../src/client/parts/answer-questions.ts';
 import type { Transport } from '../../../src/client/transport.ts';
 import { doctorRights } from '../../../src/doctor/rights.ts';
 import type { Session } from '../../../src/flags/client-flags.ts';
 import { UsageError, type World } from '../../../src/flags/command.ts';
+import { systemClock } from '../../../src/host/clock.ts';
+import { positionQuestion } from '../../../src/kinds/part/position.ts';
 import type { Right } from '../../../src/kinds/rbac/rights.ts';
+import { may } from '../../../src/kinds/rbac/rights.ts';
 import type { Service } from '../../../src/kinds/service/types.ts';
+import { silentLog } from '../../../src/observe/log.ts';
 import { silentWorld } from '../../lanes/silent-world.ts';
 import {
   accountUser,
@@ -220,4 +225,35 @@ test('doctor works with a server that has no extras, and no ServiceCIDRs', limit
   assert.equal(err, '');
   assert.equal(codes[0], 'FL0101');
   assert.match(out, /1 check skipped, because these could not be read: serviceCIDRs/);
+});
+
+test('doctor finds a proxy that works by older endpoints', limit, async (t) => {
+  const shop = await startShop(t);
+  const parts = { group: 'parts.fairlead.dev', plural: 'parts' };
+  await shop.grant('proxy', [
+    may('get', parts, { subresource: 'questions' }),
+    may('create', parts, { subresource: 'answers' }),
+  ]);
+  const stopping = new AbortController();
+  const late = { applied: { services: 1, slices: 1 }, waitingMs: 9000, mode: 'nftables' };
+  const ended = answerQuestions(
+    {
+      caller: {
+        transport: { send: shop.sendAs('proxy'), close: () => Promise.resolve() },
+        userAgent: 'test',
+      },
+      ...{ clock: systemClock, log: silentLog, part: { kind: 'proxy', node: 'n1' } },
+      handlers: [answerTo(positionQuestion, () => late)],
+    },
+    stopping.signal,
+  );
+  t.after(() => ended);
+  for (;;) {
+    const { out, codes } = await shop.doctor({});
+    // It connects when it gets to it.
+    if (!codes.includes('FL0906')) continue;
+    assert.match(out, /node n1\n {2}error {3}FL0906 {2}The node proxy on n1 lacks .* for 9 s/);
+    break;
+  }
+  stopping.abort();
 });
