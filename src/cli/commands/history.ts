@@ -14,7 +14,7 @@ import { missingRightsText, withExplainSession } from '../explain/explain-sessio
 import { withProgress } from '../explain/progress.ts';
 import { screenOf } from '../explain/screen.ts';
 import { checkMoment, momentOn } from '../explain/server-moment.ts';
-import { type ServiceTarget, serviceTarget } from '../explain/service-target.ts';
+import { inNamespace, type ServiceTarget, serviceTarget } from '../explain/service-target.ts';
 import { paintFor } from '../output/paint.ts';
 import { objectText } from '../output/print.ts';
 
@@ -57,10 +57,9 @@ async function run(text: string, flags: HistoryFlags, world: World): Promise<voi
   checkMoment('--at', flags.at, world);
   checkMoment('--since', flags.since, world);
   const named = serviceTarget(text);
-  await withExplainSession(flags, world, (session) => {
-    const target = { ...named, namespace: named.namespace ?? session.namespace };
-    return show(target, { session, flags, world });
-  });
+  await withExplainSession(flags, world, (session) =>
+    show(inNamespace(named, session.namespace), { session, flags, world }),
+  );
 }
 
 type Parts = { readonly session: Session; readonly flags: HistoryFlags; readonly world: World };

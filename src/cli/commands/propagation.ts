@@ -11,7 +11,7 @@ import { duration } from '../../flags/parse-values.ts';
 import { PropagationUnavailable, readPropagation } from '../../propagation/read-propagation.ts';
 import { interruptedCode, withExplainSession } from '../explain/explain-session.ts';
 import { withProgress } from '../explain/progress.ts';
-import { serviceTarget } from '../explain/service-target.ts';
+import { inNamespace, serviceTarget } from '../explain/service-target.ts';
 import type { PropagationFlags } from '../propagation/propagation-flags.ts';
 import { createPropagationView } from '../propagation/propagation-view.ts';
 import { followPropagation, type Outcome } from '../propagation/run-follow.ts';
@@ -60,7 +60,7 @@ async function run(text: string, flags: PropagationFlags, world: World): Promise
   }
   const named = serviceTarget(text);
   const outcome = await withExplainSession(flags, world, async ({ caller, namespace }) => {
-    const service = { ...named, namespace: named.namespace ?? namespace };
+    const service = inNamespace(named, namespace);
     const view = createPropagationView(flags, world);
     try {
       if (flags.watch === true || flags.wait === true)

@@ -16,3 +16,15 @@ export function serviceTarget(text: string): ServiceTarget {
   }
   return { name, ...(namespace === undefined ? {} : { namespace }) };
 }
+
+/** Its own namespace, or that of the session, which may come from a flag. */
+export function inNamespace(
+  { namespace, name }: ServiceTarget,
+  otherwise: string,
+): Required<ServiceTarget> {
+  const chosen = namespace ?? otherwise;
+  if (nameIsDnsLabel(chosen, false).length === 0) return { namespace: chosen, name };
+  throw new UsageError(
+    `--namespace: "${chosen.slice(0, maxShown)}" is not the name of a namespace`,
+  );
+}

@@ -282,6 +282,7 @@ test('history says in one sentence why it cannot', limit, async (t) => {
       /^History is kept since 2026-01-01T12:00:00\.000000Z, resource version \d+\n$/,
     ],
     ['web', /^error: "web" is not a Service, want svc\/NAME or svc\/NAMESPACE\/NAME\n$/],
+    ['svc/web -n ../x', /^error: --namespace: "\.\.\/x" is not the name of a namespace\n$/],
     ['svc/a/b/c', /^error: "svc\/a\/b\/c" is not a Service, /],
     ['svc/web --since tomorrow', /^error: --since: "tomorrow" is no time, /],
     [

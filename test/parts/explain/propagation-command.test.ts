@@ -142,6 +142,7 @@ test('propagation says in one sentence why it cannot', limit, async (t) => {
   const cases: readonly (readonly [line: string, sentence: string])[] = [
     ['svc/nope', 'Error from server (NotFound): services "nope" not found\n'],
     ['web', 'error: "web" is not a Service, want svc/NAME or svc/NAMESPACE/NAME\n'],
+    ['svc/web -n ../x', 'error: --namespace: "../x" is not the name of a namespace\n'],
     [
       'svc/web --timeout 1s',
       'error: --timeout: there is nothing to wait for, want --wait with it\n',
