@@ -87,12 +87,27 @@ describe('renderService()', () => {
     };
     const lines = linesOf(renderService(top(service('web', skew)), { ...screen, columns: 200 }));
     assert.match(lines[0] ?? '', /^port http 80\/TCP, IPv4 {2}1234 open, 0\.5 new\/s, 999 B\/s in/);
-    assert.match(lines[2] ?? '', /^10\.244\.1\.0:80 {2}web-0 .* 10% {7}10% {2}\(5\.0% to 20%\)$/);
+    assert.match(
+      lines[2] ?? '',
+      /^10\.244\.1\.0:80 {2}web-0 {2}1234 {7}10% {7}10% {2}\(5\.0% to 20%\) .* -$/,
+    );
     assert.deepEqual(lines.slice(4, 6), [`skew: ${skew.sentence}`, '  affinity: one client']);
   });
   it('fits on a screen with a thousand endpoints', () => {
     const lines = linesOf(renderService(top(service('web', even, 1000)), screen));
     assert.ok(lines.length < screen.rows);
     assert.ok(lines.some((line) => /^and \d+ more; -v shows all$/.test(line)));
+  });
+  it('continues sentences in the next line, and cuts tables', () => {
+    const evidence =
+      'session affinity keeps all connections of one client where the first one went';
+    const skew: Skew = { ...even, verdict: 'skewed', causes: [{ code: 'affinity', evidence }] };
+    const lines = linesOf(renderService(top(service('web', skew)), { ...screen, columns: 40 }));
+    assert.deepEqual(lines.slice(5, 8), [
+      '  affinity: session affinity keeps all',
+      '    connections of one client where the',
+      '    first one went',
+    ]);
+    assert.ok(lines.every((line) => line.length <= 40));
   });
 });

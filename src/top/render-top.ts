@@ -29,7 +29,7 @@ export function renderServices(top: TopServices, options: RenderOptions): string
   const { paint, isVerbose } = options;
   const withTraffic = top.services.filter(hasTraffic);
   const candidates = isVerbose ? top.services : withTraffic;
-  const notes = nodeNotes(top, isVerbose);
+  const notes = noteLines(nodeNotes(top, isVerbose), options);
   const room = Math.max(minShownRows, options.rows - reservedRows - notes.length - 3);
   const shown = isVerbose ? candidates : candidates.slice(0, room);
   const idle = top.services.length - withTraffic.length;
@@ -41,7 +41,7 @@ export function renderServices(top: TopServices, options: RenderOptions): string
       ? [paint.dim(`${countText(idle, 'Service')} without connections`)]
       : []),
     ...(top.services.length === 0 ? ['No Services'] : []),
-    ...notes.map((note) => colouredNote(note, paint)),
+    ...notes,
   ];
   return textOf(lines, options);
 }
@@ -57,11 +57,29 @@ const hasTraffic = ({
 const countText = (count: number, what: string): string =>
   `${count} ${what}${count === 1 ? '' : 's'}`;
 
-function colouredNote(
-  { text, isProblem }: ReturnType<typeof nodeNotes>[number],
-  paint: RenderOptions['paint'],
-): string {
-  return isProblem ? paint.yellow(printable(text)) : paint.dim(printable(text));
+function noteLines(notes: ReturnType<typeof nodeNotes>, options: RenderOptions): readonly string[] {
+  const { paint } = options;
+  return notes.flatMap(({ text, isProblem }) =>
+    wrapped(text, options).map(isProblem ? paint.yellow : paint.dim),
+  );
+}
+
+/** Sentences go on in the next line, where tables are cut. */
+function wrapped(
+  text: string,
+  { columns, isVerbose }: Pick<RenderOptions, 'columns' | 'isVerbose'>,
+  indent = '',
+): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of printable(text).split(' ')) {
+    const longer = line === '' ? `${indent}${word}` : `${line} ${word}`;
+    if (!isVerbose && line !== '' && longer.length > columns) {
+      lines.push(line);
+      line = `${indent}  ${word}`;
+    } else line = longer;
+  }
+  return [...lines, line];
 }
 
 /** Longer than any line of a table is wide. */
@@ -157,7 +175,7 @@ function skewText({ verdict, factor, of, causes, sentence }: Skew): string {
 /** One Service: its endpoints, with their shares. */
 export function renderService(top: TopServices, options: RenderOptions): string {
   const { paint } = options;
-  const notes = nodeNotes(top, options.isVerbose);
+  const notes = noteLines(nodeNotes(top, options.isVerbose), options);
   const ports = top.services.flatMap(({ ports }) => ports);
   const busy = ports.filter(({ skew }) => skew.verdict !== 'no-connections');
   const shown = options.isVerbose || busy.length === 0 ? ports : busy;
@@ -170,7 +188,7 @@ export function renderService(top: TopServices, options: RenderOptions): string 
     ...(ports.length > shown.length
       ? [paint.dim(`${countText(ports.length - shown.length, 'port')} without connections`)]
       : []),
-    ...notes.map((note) => colouredNote(note, paint)),
+    ...notes,
   ];
   return textOf(lines, options);
 }
@@ -179,7 +197,7 @@ function portLines(port: PortTraffic, options: RenderOptions): readonly string[]
   const { paint, isVerbose, rows } = options;
   const name = port.portName === '' ? '' : `${port.portName} `;
   const title = `port ${name}${port.port}/${port.protocol}, ${port.family}`;
-  const about = skewLines(port.skew, paint);
+  const about = skewLines(port.skew, options);
   const room = Math.max(minShownRows, rows - about.length - 3);
   const shown = isVerbose ? port.endpoints : port.endpoints.slice(0, room);
   const hidden = port.endpoints.length - shown.length;
@@ -200,15 +218,17 @@ function portRates(port: PortTraffic): string {
   return [`${openConnections} open`, `${numberText(newPerSecond)} new/s`, ...bytes].join(', ');
 }
 
-function skewLines({ verdict, causes, sentence }: Skew, paint: RenderOptions['paint']) {
+function skewLines({ verdict, causes, sentence }: Skew, options: RenderOptions): readonly string[] {
+  const { paint } = options;
   if (verdict === 'no-connections') return [];
   const colour = verdict === 'skewed' ? paint.yellow : verdict === 'even' ? paint.green : paint.dim;
   return [
-    `skew: ${colour(printable(sentence))}`,
-    ...causes.map(({ code, evidence }) => `  ${paint.cyan(code)}: ${printable(evidence)}`),
+    ...wrapped(`skew: ${sentence}`, options).map(colour),
+    ...causes.flatMap(({ code, evidence }) => wrapped(`${code}: ${evidence}`, options, '  ')),
   ];
 }
 
+/** What matters most comes first: narrow terminals cut lines. */
 function endpointTable(
   endpoints: readonly EndpointTraffic[],
   skew: Skew,
@@ -216,16 +236,22 @@ function endpointTable(
 ): readonly string[] {
   const shares = endpoints.flatMap(({ share }) => share ?? []);
   const areUneven = shares.some(({ even, expected }) => Math.abs(even - expected) > 0.005);
+  const hasZones = endpoints.some(({ zone }) => zone !== undefined);
   const shareTitles = shares.length === 0 ? [] : ['EXPECTED', 'OBSERVED', '(99.9% SURE)'];
+  const [open = '', ...otherRates] = rateTitles;
   const header = [
-    ...['ENDPOINT', 'POD', 'NODE', 'ZONE', ...rateTitles],
+    ...['ENDPOINT', 'POD', open],
     ...(areUneven ? ['EVEN', ...shareTitles] : shareTitles),
+    ...[...otherRates, 'NODE', ...(hasZones ? ['ZONE'] : [])],
   ];
-  const rows = endpoints.map((one) => [
-    addressText(one),
-    ...[one.pod ?? '-', one.node ?? '-', one.zone ?? '-', ...rateCells(one)],
-    ...(shares.length === 0 ? [] : shareCells(one.share, areUneven)),
-  ]);
+  const rows = endpoints.map((one) => {
+    const [openText = '', ...otherTexts] = rateCells(one);
+    return [
+      ...[addressText(one), one.pod ?? '-', openText],
+      ...(shares.length === 0 ? [] : shareCells(one.share, areUneven)),
+      ...[...otherTexts, one.node ?? '-', ...(hasZones ? [one.zone ?? '-'] : [])],
+    ];
+  });
   const [title = '', ...lines] = columnsOf([header, ...rows], rightAligned);
   return [
     paint.dim(title),

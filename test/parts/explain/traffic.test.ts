@@ -152,7 +152,7 @@ test('top shows what the proxies of all nodes measured, and why it is uneven', l
     one.out,
     /^port http 80\/TCP, IPv4 {2}100 open, 0 new\/s, 300 B\/s in, 600 B\/s out\n/,
   );
-  assert.match(one.out, /\n10\.244\.1\.5:8080 +web-1 +n1 .* 50% +99% /);
+  assert.match(one.out, /\n10\.244\.1\.5:8080 +web-1 +99 +50% +99% .* n1\n/);
   assert.match(
     one.out,
     /\nskew: pod web-1 has 1\.98 times its even share of 100 connections\n {2}affinity: /,
