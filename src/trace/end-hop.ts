@@ -26,7 +26,7 @@ export function endHop(index: SnapshotIndex, request: EndRequest): EndHop {
   const pod = index.pod(namespace, name);
   if (pod === undefined) {
     const why = isRead(index.snapshot, 'pods', namespace)
-      ? 'the pod does not exist any more'
+      ? 'the pod was not found'
       : 'the pod cannot be read';
     return { ...base, pod: key, notes: [why] };
   }

@@ -29,12 +29,13 @@ export function endpointHops(
   const { target, verdict } = judgement;
   if (target === undefined) return [];
   const used = verdict.kind === 'translate' ? verdict.destinations : [];
+  const byAddress = new Map(used.map((one) => [addressKey(one), one]));
+  const lost = new Set(verdict.kind === 'translate' ? [] : choiceOf(judged)?.entries);
   const objects = endpointObjects(index, target, judged.packet.family);
   return rules.entriesOf(target.port).map((entry) => {
-    const destination = used.find(({ ip, port }) => ip === entry.ip && port === entry.port);
+    const destination = byAddress.get(addressKey(entry));
     const object = objects.get(entry.ip);
     const { facts } = entry;
-    const isLost = verdict.kind !== 'translate' && choiceOf(judged)?.entries.includes(entry);
     return {
       address: entry.ip,
       port: entry.port,
@@ -46,11 +47,17 @@ export function endpointHops(
       hints: { nodeHints: facts.nodeHints, zoneHints: facts.zoneHints },
       chance: destination === undefined ? 0 : 1 / used.length,
       ...(destination === undefined
-        ? { unused: isLost ? 'the connection does not get there' : unusedReason(entry, judged) }
+        ? {
+            unused: lost.has(entry)
+              ? 'the connection does not get there'
+              : unusedReason(entry, judged),
+          }
         : { sender: senderOf(index, destination, { ...options, judged, entry }) }),
     };
   });
 }
+
+const addressKey = ({ ip, port }: Pick<EndpointEntry, 'ip' | 'port'>): string => `${ip} ${port}`;
 
 /** What the traffic of this connection chooses from. */
 export function choiceOf({ judgement, rules }: JudgedConnection): EndpointChoice | undefined {

@@ -85,16 +85,20 @@ type Grouping = {
   readonly address: string;
 };
 
-/** Nodes that endpoints are on, or that hints name. */
+/** Nodes that hints name, and under policy Local those that endpoints are on. Otherwise it does not matter where an endpoint is. */
 function namedNodes(index: SnapshotIndex, services: readonly Service[]): ReadonlySet<string> {
-  const endpoints = services
-    .flatMap(({ metadata: { namespace = '', name = '' } }) => index.slicesOf(namespace, name))
-    .flatMap((slice) => slice.endpoints ?? []);
   return new Set(
-    endpoints.flatMap(({ nodeName, hints }) => [
-      ...(nodeName ? [nodeName] : []),
-      ...(hints?.forNodes ?? []).map(({ name }) => name),
-    ]),
+    services.flatMap(({ metadata: { namespace = '', name = '' }, spec }) => {
+      const isLocal =
+        spec.internalTrafficPolicy === 'Local' || spec.externalTrafficPolicy === 'Local';
+      return index
+        .slicesOf(namespace, name)
+        .flatMap(({ endpoints }) => endpoints ?? [])
+        .flatMap(({ nodeName, hints }) => [
+          ...(isLocal && nodeName ? [nodeName] : []),
+          ...(hints?.forNodes ?? []).map((one) => one.name),
+        ]);
+    }),
   );
 }
 

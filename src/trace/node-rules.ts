@@ -72,11 +72,19 @@ export function nodeRules(
   const entriesOf = ({ namespace, name, portName, protocol }: ServicePort) =>
     byService.get(`${namespace}/${name}`)?.get(portId(portName, protocol)) ?? [];
   const { zone } = view;
+  // Requested for each endpoint, of which there may be 100,000.
+  const selections = new Map<ServicePort, Selection>();
+  const selectionOf = (port: ServicePort): Selection => {
+    const known =
+      selections.get(port) ?? explainSelection(entriesOf(port), port, { nodeName, zone });
+    selections.set(port, known);
+    return known;
+  };
   return {
     ...{ state, zone, entriesOf },
     refused: tracker.refused(),
     healthChecks: tracker.healthChecks(),
-    selectionOf: (port) => explainSelection(entriesOf(port), port, { nodeName, zone }),
+    selectionOf,
   };
 }
 

@@ -28,18 +28,26 @@ export function tracePaths(
   destination: Destination,
   options: PathOptions,
 ): readonly Path[] {
-  const paths = judgeConnection(index, destination, options).map((judged) =>
-    pathOf(index, judged, { destination, options }),
-  );
-  return mergeEqual(paths);
+  const all = judgeConnection(index, destination, options);
+  const maxUnused = Math.max(minUnused, Math.floor(maxListed / Math.max(1, all.length)));
+  const paths = all.map((judged) => pathOf(index, judged, { destination, options, maxUnused }));
+  return paths.length > 1 ? mergeEqual(paths) : paths;
 }
 
-type PathParts = { readonly destination: Destination; readonly options: PathOptions };
+/** Over all nodes: endpoints that get no connection are listed up to here, and a few for each node in any case. */
+const maxListed = 200_000;
+const minUnused = 100;
+
+type PathParts = {
+  readonly destination: Destination;
+  readonly options: PathOptions;
+  readonly maxUnused: number;
+};
 
 function pathOf(
   index: SnapshotIndex,
   judged: JudgedConnection,
-  { destination, options }: PathParts,
+  { destination, options, maxUnused }: PathParts,
 ): Path {
   const { source, mode, showRules, onJudged } = options;
   onJudged?.(judged);
@@ -52,11 +60,21 @@ function pathOf(
     nodes: judged.nodes,
     entrance,
     ...(policy === undefined ? {} : { policy }),
-    ...(judged.judgement.target === undefined ? {} : { endpoints }),
+    ...(judged.judgement.target === undefined ? {} : { endpoints: listed(endpoints, maxUnused) }),
     ...(showRules === undefined ? {} : { rules: showRules(judged) }),
     ends: outcome.kind === 'answered' ? endsOf(index, destination, endpoints) : [],
     outcome,
   };
+}
+
+function listed(endpoints: readonly EndpointHop[], maxUnused: number): readonly EndpointHop[] {
+  if (endpoints.length <= maxUnused) return endpoints;
+  let unused = 0;
+  return endpoints.filter(({ chance }) => {
+    if (chance > 0) return true;
+    unused += 1;
+    return unused <= maxUnused;
+  });
 }
 
 function endsOf(

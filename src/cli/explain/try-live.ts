@@ -45,7 +45,8 @@ export async function tryLive(plan: LivePlan, options: LiveOptions): Promise<Liv
   const { site, close } = openLiveSite(plan.trace.source, options);
   world.interrupted.addEventListener('abort', close, { once: true });
   try {
-    world.writeError(`${announcement(plan, site.sentence)}\n`);
+    // For people: what a program reads from standard error is one sentence, when it fails.
+    if (world.terminal !== undefined) world.writeError(`${announcement(plan, site.sentence)}\n`);
     const trying = site.kind === 'pod' ? runInPod(plan, site) : runLive(plan, site);
     return compareLive(plan.trace, await withProgress(world, 'Trying it', trying));
   } finally {
