@@ -83,6 +83,14 @@ const withNetwork: Prepared = {
     'kubectl apply -f examples/service.yaml',
     'kubectl rollout status deployment/web',
   ],
+  'docs/guides/doctor.md': [
+    'kubectl get namespace shop || kubectl create namespace shop',
+    manifest('web-deployment'),
+    'kubectl apply -f examples/service.yaml',
+    'kubectl apply -n shop -f examples/service.yaml',
+    'mkdir -p deploy; cp examples/service.yaml deploy',
+    'kubectl rollout status deployment/web',
+  ],
   'docs/guides/encryption.md': [],
   'docs/guides/joining-nodes.md': [],
   'docs/guides/operating-the-api-server.md': ['kubectl create namespace web'],
@@ -120,7 +128,10 @@ const notRun: readonly (readonly [document: RegExp, command: RegExp, reason: str
     elsewhere('test/netns/load-balancer.test.ts'),
   ],
   [/what-if/, /^kubectl kustomize/, 'needs manifests of the reader'],
-  [/traffic/, /--watch/, 'runs until it is interrupted'],
+  [/traffic|guides\/doctor/, /--watch/, 'runs until it is interrupted'],
+  [/guides\/doctor/, /--fix$/, 'asks at a terminal'],
+  [/guides\/doctor/, /^helm|^kubectl kustomize/, 'needs manifests of the reader'],
+  [/docs\/doctor\//, /./, 'names objects of the reader'],
   [/operating/, /^fairlead apiserver/, elsewhere('test/parts/api/audit.test.ts')],
 ];
 
@@ -135,6 +146,8 @@ const stands: readonly (readonly [document: RegExp, from: RegExp, to: string])[]
   // These are on the node, where the document says to look.
   [/debugging/, /^(curl 127.*|nft .*)$/, 'fairlead shell -- sh -c "$1"'],
   [/what-if/, /node\/n[12]/, '$(kubectl get nodes -o name | head -n 1)'],
+  // It finds that the Service of the namespace shop has no pods.
+  [/guides\/doctor/, /^(.*fairlead doctor .*)$/, '$1 || [ $? -eq 1 ]'],
   [/traffic/, /^(sysctl .*)$/, 'fairlead shell -- $1'],
   [/joining/, /delete abcdef/, 'delete "$(fairlead token list | tail -n 1 | cut -c 1-6)"'],
 ];
