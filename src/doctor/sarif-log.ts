@@ -20,9 +20,6 @@ const levels: Readonly<Record<Severity, Level>> = {
   info: 'note',
 };
 
-/** Where the pages of docs/doctor are published. */
-const documentation = 'https://fairlead.dev/docs/doctor/';
-
 export function sarifLog({ findings, skipped }: Diagnosis, { version, pages }: SarifOptions) {
   const codes = [...new Set(findings.map(({ code }) => code))].sort();
   const rules = codes.flatMap((code) => allChecks.filter((check) => check.code === code));
@@ -37,7 +34,6 @@ export function sarifLog({ findings, skipped }: Diagnosis, { version, pages }: S
             name: 'fairlead doctor',
             version,
             semanticVersion: version,
-            informationUri: documentation,
             rules: rules.map((check) => ruleOf(check, pages.get(check.code) ?? '')),
           },
         },
@@ -72,7 +68,6 @@ function ruleOf({ code, title, severity }: Check, page: string) {
     shortDescription: { text: title },
     fullDescription: { text: summary },
     help: { text: page || title, markdown: page || title },
-    helpUri: `${documentation}${code}.md`,
     defaultConfiguration: { level: levels[severity] },
     properties: { tags: ['kubernetes', 'service'] },
   };

@@ -129,6 +129,7 @@ const notRun: readonly (readonly [document: RegExp, command: RegExp, reason: str
   ],
   [/what-if/, /^kubectl kustomize/, 'needs manifests of the reader'],
   [/traffic|guides\/doctor/, /--watch/, 'runs until it is interrupted'],
+  [/^README/, /^kubectl patch/, 'is what doctor prints'],
   [/guides\/doctor/, /--fix$/, 'asks at a terminal'],
   [/guides\/doctor/, /^helm|^kubectl kustomize/, 'needs manifests of the reader'],
   [/docs\/doctor\//, /./, 'names objects of the reader'],

@@ -41,12 +41,11 @@ function checkUri(uri: unknown, isAbsolute: boolean): void {
 
 function checkRule(rule: Json): void {
   only(rule, [
-    ...['id', 'name', 'shortDescription', 'fullDescription', 'help', 'helpUri'],
+    ...['id', 'name', 'shortDescription', 'fullDescription', 'help'],
     ...['defaultConfiguration', 'properties'],
   ]);
   assert.match(rule.id as string, /^FL\d{4}$/);
   for (const field of ['shortDescription', 'fullDescription', 'help']) checkMessage(rule[field]);
-  checkUri(rule.helpUri, true);
   assert.ok(levels.includes((rule.defaultConfiguration as Json).level as string));
 }
 
@@ -70,7 +69,7 @@ function checkLog(log: Json): { readonly results: readonly Json[] } {
   only(run, ['tool', 'invocations', 'columnKind', 'results']);
   assert.equal(run.columnKind, 'utf16CodeUnits');
   const { driver } = run.tool as { driver: Json };
-  only(driver, ['name', 'version', 'semanticVersion', 'informationUri', 'rules']);
+  only(driver, ['name', 'version', 'semanticVersion', 'rules']);
   const rules = all(driver.rules);
   assert.equal(new Set(rules.map(({ id }) => id)).size, rules.length, 'each rule once');
   for (const rule of rules) checkRule(rule);
