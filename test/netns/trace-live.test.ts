@@ -65,6 +65,8 @@ for (const identity of identities) {
       await up.kubectl('apply', '-f', file);
       const pods = ['pod/web-a', 'pod/web-b', 'pod/client'];
       await up.kubectl('wait', '--for=condition=Ready', '--timeout=120s', ...pods);
+      // Rules are a moment behind the pods that they lead to.
+      await up.fairlead('propagation', 'svc/web', '--wait', '--timeout', '120s');
     });
 
     after(async () => {
