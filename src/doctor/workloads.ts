@@ -50,3 +50,15 @@ export function workloadOf(pod: Pod): { readonly kind: string; readonly name: st
   }
   return { kind: owner.kind, name: owner.name };
 }
+
+/** A pod for each workload in scope: what its template says is found once. */
+export function onePodOfEach({ index, isInScope }: Cluster): readonly Pod[] {
+  const seen = new Set<string>();
+  return index.snapshot.objects.pods.filter(({ metadata }) => {
+    const { namespace = '', name, ownerReferences } = metadata;
+    const workload = `${namespace} ${ownerReferences?.[0]?.uid ?? name}`;
+    if (!isInScope(namespace) || seen.has(workload)) return false;
+    seen.add(workload);
+    return true;
+  });
+}

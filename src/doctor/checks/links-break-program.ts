@@ -4,6 +4,7 @@ import type { ClusterCheck, ClusterSymptom } from '../check.ts';
 import { namespaceVariables } from '../namespace-variables.ts';
 import { objectName } from '../object-names.ts';
 import type { Cluster } from '../subject.ts';
+import { onePodOfEach } from '../workloads.ts';
 
 /** Programs that take such a variable for a setting of their own and do not start. Name of the image → beginning of the variable. */
 const sensitivePrograms: Readonly<Record<string, string>> = {
@@ -21,14 +22,7 @@ export const linksBreakProgram: ClusterCheck = {
   scope: 'cluster',
   needs: ['services', 'pods'],
   find(cluster) {
-    const seen = new Set<string>();
-    return cluster.index.snapshot.objects.pods.flatMap((pod) => {
-      const { namespace = '', name, ownerReferences } = pod.metadata;
-      const workload = `${namespace} ${ownerReferences?.[0]?.uid ?? name}`;
-      if (!cluster.isInScope(namespace) || seen.has(workload)) return [];
-      seen.add(workload);
-      return symptoms(cluster, pod);
-    });
+    return onePodOfEach(cluster).flatMap((pod) => symptoms(cluster, pod));
   },
 };
 

@@ -4,6 +4,7 @@ import type { ClusterCheck, ClusterSymptom } from '../check.ts';
 import { namespaceVariables } from '../namespace-variables.ts';
 import { objectName } from '../object-names.ts';
 import type { Cluster } from '../subject.ts';
+import { onePodOfEach } from '../workloads.ts';
 
 /** Longer ones are scripts. */
 const maxWordLength = 2000;
@@ -15,14 +16,7 @@ export const variableOfNoService: ClusterCheck = {
   scope: 'cluster',
   needs: ['services', 'pods'],
   find(cluster) {
-    const seen = new Set<string>();
-    return cluster.index.snapshot.objects.pods.flatMap((pod) => {
-      const { namespace = '', name, ownerReferences } = pod.metadata;
-      const workload = `${namespace} ${ownerReferences?.[0]?.uid ?? name}`;
-      if (!cluster.isInScope(namespace) || seen.has(workload)) return [];
-      seen.add(workload);
-      return symptoms(cluster, pod);
-    });
+    return onePodOfEach(cluster).flatMap((pod) => symptoms(cluster, pod));
   },
 };
 
