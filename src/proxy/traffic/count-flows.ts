@@ -4,6 +4,7 @@ import type { FlowRecord } from '../../host/netlink/flow-records.ts';
 import {
   type BusyConnection,
   type EndpointSet,
+  type EndpointTraffic,
   maxBusiest,
   maxClients,
 } from '../../kinds/part/traffic.ts';
@@ -21,21 +22,7 @@ import { createFlowTable, type FlowTable, maxFlows, noRow, seenIn } from './flow
 import type { FlowTargets, TargetPort } from './targets.ts';
 
 /** Connections of one service port, by its number, to one address. */
-export type FlowCount = {
-  readonly targetPort: number;
-  readonly set: EndpointSet;
-  readonly ip: string;
-  readonly port: number;
-  readonly tracked: number;
-  readonly open: number;
-  readonly unanswered: number;
-  readonly opened: number;
-  readonly bytesIn: number;
-  readonly bytesOut: number;
-  readonly uncounted: number;
-  readonly clients: number;
-  readonly busiest: readonly BusyConnection[];
-};
+export type FlowCount = Omit<EndpointTraffic, 'isEligible'> & { readonly targetPort: number };
 
 export type FlowCounter = {
   readonly first: (record: FlowRecord) => void;
