@@ -145,7 +145,9 @@ function columnsOf(
 ): readonly string[] {
   const [titles = []] = rows;
   const texts = rows.map((row) => row.map(printable));
-  const widths = titles.map((_, at) => Math.max(...texts.map((row) => row[at]?.length ?? 0)));
+  const widths = titles.map((_, at) =>
+    texts.reduce((width, row) => Math.max(width, row[at]?.length ?? 0), 0),
+  );
   return texts.map((row) =>
     row
       .map((cell, at) =>

@@ -167,7 +167,7 @@ function stateOf({ ready, serving, terminating }: EndpointHop): string {
 
 function columns(rows: readonly (readonly string[])[]): readonly string[] {
   const widths = (rows[0] ?? []).map((_, at) =>
-    Math.max(...rows.map((row) => (row[at] ?? '').length)),
+    rows.reduce((width, row) => Math.max(width, (row[at] ?? '').length), 0),
   );
   return rows.map((row) =>
     row
