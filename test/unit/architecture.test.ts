@@ -30,11 +30,12 @@ const mayImport: Record<string, readonly string[]> = {
   cloud: ['client', ...leaves, ...edges],
   proxy: ['client', ...leaves, ...edges],
   dns: ['client', ...leaves, ...edges],
-  node: ['client', ...leaves, ...edges],
+  images: ['meta', 'schema', 'ip', ...edges],
+  node: ['images', 'client', ...leaves, ...edges],
   relay: ['client', ...leaves, ...edges],
-  flags: [...parts, 'client', ...leaves, ...edges],
+  flags: [...parts, 'images', 'client', ...leaves, ...edges],
   join: ['flags', ...parts, 'client', ...leaves, ...edges],
-  up: ['flags', ...parts, 'client', ...leaves, ...edges],
+  up: ['flags', ...parts, 'images', 'client', ...leaves, ...edges],
   snapshot: ['controllers', 'node', 'apiserver', 'client', ...leaves, ...edges],
   trace: ['snapshot', ...parts, 'client', ...leaves, ...edges],
   'what-if': ['trace', 'snapshot', ...parts, 'client', ...leaves, ...edges],
@@ -42,7 +43,7 @@ const mayImport: Record<string, readonly string[]> = {
   history: ['snapshot', 'client', ...leaves, ...edges],
   propagation: ['snapshot', 'controllers', 'client', ...leaves, ...edges],
   top: ['trace', 'snapshot', ...parts, 'client', ...leaves, ...edges],
-  cli: [...explaining, 'up', 'join', 'flags', ...parts, 'client', ...leaves, ...edges],
+  cli: [...explaining, 'up', 'join', 'flags', ...parts, 'images', 'client', ...leaves, ...edges],
 };
 
 /** Folders whose children are alternatives: one child never imports another. */
