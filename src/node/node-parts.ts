@@ -13,7 +13,7 @@ import type { ClusterDns, ResolverConfig } from './environment/resolver-config.t
 import type { NodeMetrics } from './metrics.ts';
 import type { PodNetwork } from './network/pod-network.ts';
 import type { WaitForRelease } from './pod/run-release.ts';
-import type { Dial } from './probes/probe-endpoint.ts';
+import type { Dial } from './probes/probe-container.ts';
 import type { Runtime } from './runtimes/runtime.ts';
 
 export type NodeParts = {

@@ -27,7 +27,7 @@ import { hostNetwork, type PodNetwork } from './network/pod-network.ts';
 import { defaultShutdownGraceMs, type NodeParts } from './node-parts.ts';
 import { type PodWorker, startPodWorker } from './pod/run-pod.ts';
 import { createReleases, type WaitForRelease } from './pod/run-release.ts';
-import { type Dial, dialHost } from './probes/probe-endpoint.ts';
+import { type Dial, dialHost } from './probes/probe-container.ts';
 import type { Runtime } from './runtimes/runtime.ts';
 import { type NodeServer, type NodeServerTls, serveNode } from './serve-node.ts';
 import { capacity, type NodeStatusOptions, nodeStatus } from './status/node-status.ts';

@@ -3,7 +3,7 @@ import { sleep } from '../../host/clock.ts';
 import type { Container } from '../../kinds/pod/container.ts';
 import type { LifecycleHandler } from '../../kinds/pod/probe.ts';
 import type { NodeParts } from '../node-parts.ts';
-import { getHttp, runInside } from '../probes/probe-endpoint.ts';
+import { getHttp, runInside } from '../probes/probe-container.ts';
 import { httpTarget } from '../probes/probe-target.ts';
 import type { RunningContainer } from '../runtimes/runtime.ts';
 

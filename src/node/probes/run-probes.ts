@@ -12,7 +12,7 @@ import {
   probeGrpc,
   probeHttp,
   probeTcp,
-} from './probe-endpoint.ts';
+} from './probe-container.ts';
 import {
   initialProbeState,
   nextProbeState,

@@ -5,7 +5,7 @@ import { createServer as createHttp2Server } from 'node:http2';
 import type { AddressInfo, Server } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { decodeMessage } from '../../schema/protobuf/message-fields.ts';
-import { dialHost, probeGrpc, probeHttp, probeTcp } from './probe-endpoint.ts';
+import { dialHost, probeGrpc, probeHttp, probeTcp } from './probe-container.ts';
 import { httpTarget } from './probe-target.ts';
 
 const host = '127.0.0.1';
