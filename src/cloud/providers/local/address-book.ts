@@ -24,7 +24,7 @@ export type AddressBook = {
   readonly taken: () => Iterable<string>;
 };
 
-/** `relieved` is called whenever an address has one holder less. */
+/** `onRelease` is called whenever an address has one holder less. */
 export function createAddressBook(onRelease: () => void = () => {}): AddressBook {
   const entries = new Map<string, Entry>();
   const holders = new Map<string, Set<string>>();
