@@ -28,10 +28,47 @@ test('probeHttp() succeeds below 400 and reports the status code of a failure', 
     response.end(request.headers['user-agent']);
   });
   const port = await listen(t, server);
-  const good = await probeHttp(target(port, '/301'), dialHost, never);
-  assert.deepEqual(good, { outcome: 'success', output: 'kube-probe/1.36' });
+  const good = await probeHttp(target(port, '/204'), dialHost, never);
+  assert.deepEqual(good, { outcome: 'success', output: '' });
+  const moved = await probeHttp(target(port, '/301'), dialHost, never);
+  assert.deepEqual(moved, {
+    outcome: 'warning',
+    output: 'Probe terminated redirects, Response body: kube-probe/1.36',
+  });
   const bad = await probeHttp(target(port, '503'), dialHost, never);
   assert.deepEqual(bad, { outcome: 'failure', output: 'HTTP probe failed with statuscode: 503' });
+});
+
+test('probeHttp() follows redirects within the host', async (t) => {
+  const paths: string[] = [];
+  const answers: Readonly<Record<string, readonly [number, string?]>> = {
+    '/old': [302, '/new'],
+    '/new': [200],
+    '/down': [302, '/broken'],
+    '/broken': [500],
+    '/loop': [302, '/loop'],
+    '/away': [302, 'http://other.invalid/'],
+  };
+  const server = createServer((request, response) => {
+    const path = request.url ?? '';
+    paths.push(path);
+    const [status, location] = answers[path] ?? [404];
+    response.writeHead(status, location === undefined ? {} : { location });
+    response.end(path);
+  });
+  const port = await listen(t, server);
+  const probe = (path: string) => probeHttp(target(port, path), dialHost, never);
+  assert.deepEqual(await probe('/old'), { outcome: 'success', output: '/new' });
+  assert.deepEqual(await probe('/down'), {
+    outcome: 'failure',
+    output: 'HTTP probe failed with statuscode: 500',
+  });
+  assert.equal((await probe('/away')).outcome, 'warning');
+  paths.length = 0;
+  await assert.rejects(probe('/loop'), {
+    message: `Get "http://127.0.0.1:${port}/loop": stopped after 10 redirects`,
+  });
+  assert.equal(paths.length, 10);
 });
 
 test('probeHttp() and probeTcp() report a refused connection', async (t) => {

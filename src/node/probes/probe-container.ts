@@ -8,8 +8,13 @@ import { GrpcError, openChannel } from '../../host/grpc/channel.ts';
 import { decodeMessage, encodeMessage } from '../../schema/protobuf/message-fields.ts';
 import type { RunningContainer } from '../runtimes/runtime.ts';
 import { type HttpTarget, hostPort, targetUrl } from './probe-target.ts';
+import { redirectTarget } from './redirect-target.ts';
 
-export type ProbeOutcome = { readonly outcome: 'success' | 'failure'; readonly output: string };
+export type ProbeOutcome = {
+  /** A warning is a success with something to report. */
+  readonly outcome: 'success' | 'warning' | 'failure';
+  readonly output: string;
+};
 
 /** Opens a connection from the node. */
 export type Dial = (host: string, port: number) => Duplex;
@@ -20,22 +25,54 @@ export const dialHost: Dial = (host, port) => connectTcp({ host, port });
 const maxBodyBytes = 10 * 1024;
 const maxCommandBytes = 10 * 1024;
 
-/** Succeeds from 200 up to 399. */
+/** Succeeds from 200 up to 399; a redirect to another host is not followed and succeeds with a warning. */
 export async function probeHttp(
   target: HttpTarget,
   dial: Dial,
   signal: AbortSignal,
 ): Promise<ProbeOutcome> {
   const { status, body } = await getHttp(target, dial, signal);
-  if (status >= 200 && status < 400) return { outcome: 'success', output: body };
+  if (status >= 200 && status < 300) return { outcome: 'success', output: body };
+  if (status >= 300 && status < 400)
+    return { outcome: 'warning', output: `Probe terminated redirects, Response body: ${body}` };
   return { outcome: 'failure', output: `HTTP probe failed with statuscode: ${status}` };
 }
 
-export function getHttp(
+type HttpAnswer = {
+  readonly status: number;
+  readonly location: string | undefined;
+  readonly body: string;
+};
+
+/** Of requests, as in Go's client. */
+const maxHttpRequests = 10;
+
+/** Follows redirects within the host. */
+export async function getHttp(
   target: HttpTarget,
   dial: Dial,
   signal: AbortSignal,
-): Promise<{ readonly status: number; readonly body: string }> {
+): Promise<Omit<HttpAnswer, 'location'>> {
+  let current = target;
+  for (let requests = 1; ; requests += 1) {
+    const answer = await getOnce(current, dial, signal);
+    const next = withUrl(current, () => redirectTarget(current, answer));
+    if (next === undefined) return answer;
+    if (requests === maxHttpRequests)
+      throw new Error(`Get "${targetUrl(next)}": stopped after ${maxHttpRequests} redirects`);
+    current = next;
+  }
+}
+
+function withUrl<T>(target: HttpTarget, decide: () => T): T {
+  try {
+    return decide();
+  } catch (error) {
+    throw new Error(`Get "${targetUrl(target)}": ${(error as Error).message}`, { cause: error });
+  }
+}
+
+function getOnce(target: HttpTarget, dial: Dial, signal: AbortSignal): Promise<HttpAnswer> {
   const { scheme, host, port, path, headers } = target;
   return new Promise((resolve, reject) => {
     const fail = (error: Error): void =>
@@ -54,7 +91,9 @@ export function getHttp(
     });
     outgoing.once('error', fail);
     outgoing.once('response', (response) => {
-      readStart(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), fail);
+      const { statusCode: status = 0, headers } = response;
+      const { location } = headers;
+      readStart(response).then((body) => resolve({ status, location, body }), fail);
     });
     outgoing.end();
   });

@@ -76,22 +76,17 @@ type RepeatedProbe = {
 
 /** Resolves with the last result. */
 async function repeatProbe(repeated: RepeatedProbe, signal: AbortSignal): Promise<ProbeResult> {
-  const { probed, parts, kind, probe, changed, until } = repeated;
+  const { parts, kind, probe, changed, until } = repeated;
   let state = initialProbeState(kind);
   await sleep(parts.clock, (probe.initialDelaySeconds ?? 0) * 1000, signal);
   while (!signal.aborted) {
     const { outcome, output } = await tryProbe(repeated, signal);
     if (signal.aborted) return state.result;
-    parts.metrics.probes.add({
-      probe_type: title(kind),
-      result: outcome === 'success' ? 'successful' : 'failed',
-      container: probed.container.name,
-      pod: probed.pod.metadata.name ?? '',
-      namespace: probed.pod.metadata.namespace ?? '',
-    });
-    if (outcome === 'failure') reportFailure(repeated, output);
+    const result = outcome === 'failure' ? 'failure' : 'success';
+    count(repeated, result);
+    if (outcome !== 'success') report(repeated, outcome, output);
     const before = state.result;
-    state = nextProbeState(state, outcome, probe);
+    state = nextProbeState(state, result, probe);
     if (state.result !== before) changed(kind, state.result);
     if (until(state.result)) return state.result;
     await sleep(parts.clock, (probe.periodSeconds ?? 10) * 1000, signal);
@@ -99,14 +94,26 @@ async function repeatProbe(repeated: RepeatedProbe, signal: AbortSignal): Promis
   return state.result;
 }
 
-function reportFailure(
+function count({ probed, parts, kind }: RepeatedProbe, result: 'success' | 'failure'): void {
+  parts.metrics.probes.add({
+    probe_type: title(kind),
+    result: result === 'failure' ? 'failed' : 'successful',
+    container: probed.container.name,
+    pod: probed.pod.metadata.name ?? '',
+    namespace: probed.pod.metadata.namespace ?? '',
+  });
+}
+
+function report(
   { probed: { pod, container }, parts, kind }: RepeatedProbe,
+  outcome: 'warning' | 'failure',
   output: string,
 ): void {
+  const isFailure = outcome === 'failure';
   parts.events.record(pod, {
     type: 'Warning',
-    reason: 'Unhealthy',
-    message: `${title(kind)} probe failed: ${output}`,
+    reason: isFailure ? 'Unhealthy' : 'ProbeWarning',
+    message: `${title(kind)} probe ${isFailure ? 'failed' : 'warning'}: ${output}`,
     fieldPath: `spec.${listOf(pod, container.name)}{${container.name}}`,
   });
 }
