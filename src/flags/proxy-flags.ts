@@ -116,7 +116,7 @@ function addPeriodFlags(command: Command, modes: Modes): void {
   command
     .option(
       '--min-sync-period <time>',
-      'Minimum time between two updates of the rules (default: 1s)',
+      'Minimum time between two updates of the rules (default: four times what the last update took, 10ms to 1s)',
       duration(),
     )
     .option(

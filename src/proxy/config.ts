@@ -36,7 +36,8 @@ export type ProxyConfig = {
   readonly masqueradeAll: boolean;
   /** Bit of the packet mark that asks for masquerading. */
   readonly masqueradeBit: number;
-  readonly minSyncPeriodMs: number;
+  /** Absent: in proportion to how long a sync takes, 1 s at most. */
+  readonly minSyncPeriodMs?: number;
   readonly syncPeriodMs: number;
   /** Absent: not served. */
   readonly healthz?: ListenAddress;
@@ -56,7 +57,6 @@ export const defaultConfig: ProxyConfig = {
   nodePortAddresses: [],
   masqueradeAll: false,
   masqueradeBit: 14,
-  minSyncPeriodMs: 1000,
   syncPeriodMs: 30_000,
   healthz: { host: '0.0.0.0', port: 10256 },
   metrics: { host: '127.0.0.1', port: 10249 },
@@ -117,7 +117,7 @@ export function configProblems(
   config: ProxyConfig,
   modes: readonly Pick<ModeDescription, 'checkSettings'>[],
 ): readonly string[] {
-  const { local, nodePortAddresses, masqueradeBit, minSyncPeriodMs, syncPeriodMs } = config;
+  const { local, nodePortAddresses, masqueradeBit, minSyncPeriodMs = 0, syncPeriodMs } = config;
   const problems = modes.flatMap((mode) => settingsProblem(mode, config) ?? []);
   const check = (isGood: boolean, problem: string): void => {
     if (!isGood) problems.push(problem);

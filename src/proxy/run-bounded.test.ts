@@ -88,6 +88,54 @@ describe('startBoundedRun()', () => {
   });
 });
 
+describe('startBoundedRun() without an interval', () => {
+  it('waits in proportion to the last run where no interval is given (KPX-40)', async () => {
+    const clock = createFakeClock();
+    const stop = new AbortController();
+    const starts: number[] = [];
+    const lengths = [2, 100, 600, 0];
+    const bounded = startBoundedRun(
+      {
+        ...{ clock, maxIntervalMs: 30_000 },
+        run: () => {
+          const length = lengths[starts.length] ?? 0;
+          starts.push(clock.now());
+          return new Promise((resolve) => clock.after(length, () => resolve(true)));
+        },
+      },
+      stop.signal,
+    );
+    for (let ms = 0; ms < 3000; ms += 1) {
+      if (starts.length < lengths.length) bounded.request();
+      await clock.advance(1);
+    }
+    // 10 ms at least, four times 100 ms, and a second at most.
+    assert.deepEqual(starts, [0, 12, 512, 2112]);
+    stop.abort();
+  });
+  it('retries a failed run at most every second where no interval is given', async () => {
+    const clock = createFakeClock();
+    const stop = new AbortController();
+    const starts: number[] = [];
+    const bounded = startBoundedRun(
+      {
+        ...{ clock, maxIntervalMs: 30_000 },
+        run: () => {
+          starts.push(clock.now());
+          return Promise.resolve(false);
+        },
+      },
+      stop.signal,
+    );
+    for (let ms = 0; ms < 2500; ms += 1) {
+      bounded.request();
+      await clock.advance(1);
+    }
+    assert.deepEqual(starts, [0, 1000, 2000]);
+    stop.abort();
+  });
+});
+
 describe('startBoundedRun() periodically', () => {
   it('runs after the maximum interval without a request', async () => {
     const { clock, runs } = setUp();

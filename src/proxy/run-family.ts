@@ -6,7 +6,8 @@ import { startBoundedRun } from './run-bounded.ts';
 import { createSync, type SyncOptions } from './run-sync.ts';
 
 export type FamilyOptions = Omit<SyncOptions, 'pending'> & {
-  readonly minSyncPeriodMs: number;
+  /** Absent: in proportion to how long a sync takes. */
+  readonly minSyncPeriodMs?: number;
   readonly syncPeriodMs: number;
   /** Called once, after the first write. */
   readonly afterFirstWrite: () => Promise<unknown>;
@@ -42,7 +43,10 @@ export function startFamily(options: FamilyOptions, signal: AbortSignal): Family
     }
   };
   const bounded = startBoundedRun(
-    { clock, run, minIntervalMs: minSyncPeriodMs, maxIntervalMs: syncPeriodMs },
+    {
+      ...{ clock, run, maxIntervalMs: syncPeriodMs },
+      ...(minSyncPeriodMs === undefined ? {} : { minIntervalMs: minSyncPeriodMs }),
+    },
     signal,
   );
   const request = (): void => {

@@ -196,7 +196,7 @@ function startOne(
     allowsForeignAddresses: config.allowsForeignAddresses,
     endpointOwner: informers.endpointOwner,
     refused: (key: string, address: RefusedAddress) => reportRefused(parts, key, address),
-    minSyncPeriodMs: config.minSyncPeriodMs,
+    ...(config.minSyncPeriodMs === undefined ? {} : { minSyncPeriodMs: config.minSyncPeriodMs }),
     syncPeriodMs: config.syncPeriodMs,
     nodeView: () =>
       makeNodeView(config, {
