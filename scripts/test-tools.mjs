@@ -17,6 +17,8 @@ const tools = {
   'qemu-system-x86_64': 'qemu-system-x86',
   modprobe: 'kmod',
   curl: 'curl',
+  'docker-registry': 'docker-registry',
+  busybox: 'busybox-static',
   // An old kubectl, which speaks SPDY only.
   kubectl: 'kubernetes-client',
 };
