@@ -104,6 +104,34 @@ test(
   },
 );
 
+test('a pod that listens late is ready then, not a probe period later', limit, async (t) => {
+  const harness = await startNodeHarness(t);
+  const port = await freePort();
+  const listen = `setTimeout(() => require('http').createServer((q, r) => r.end()).listen(${port}), 1000)`;
+  // Only a probe before the next period sees it: the limit of the test is shorter than that.
+  const probe = { httpGet: { path: '/', port }, periodSeconds: 3600 };
+  await harness.run('late', {
+    containers: [
+      {
+        ...{ name: 'app', image: 'process', command: [process.execPath, '-e', listen] },
+        ...{ startupProbe: probe, readinessProbe: probe },
+        livenessProbe: { ...probe, failureThreshold: 1 },
+      },
+    ],
+  });
+  const pod = await harness.until('late', isPodReady);
+  assert.equal(pod.status.containerStatuses?.[0]?.restartCount, 0);
+  await harness.waitForEvent('late', 'Unhealthy: Startup probe failed');
+  const { items } = await harness.api.get<ObjectList<{ reason: string; count: number }>>(
+    '/api/v1/namespaces/default/events?fieldSelector=reason=Unhealthy',
+  );
+  // Those in between do not count.
+  assert.deepEqual(
+    items.map(({ count }) => count),
+    [1],
+  );
+});
+
 test(
   'variables and volumes come from ConfigMaps and Secrets, and a missing one is reported',
   limit,
