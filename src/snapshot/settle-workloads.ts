@@ -3,16 +3,13 @@
 
 import { planDeployment } from '../controllers/deployment/desired.ts';
 import { isRolling } from '../controllers/deployment/limits.ts';
-import {
-  isActive,
-  isTerminating,
-  planReplicas,
-  podFromTemplate,
-} from '../controllers/replica-set/desired.ts';
+import { planReplicas } from '../controllers/replica-set/desired.ts';
 import { desiredStatus } from '../controllers/replica-set/status.ts';
 import type { Deployment } from '../kinds/deployment/types.ts';
+import { isActive, isTerminating } from '../kinds/pod/activity.ts';
 import { podDefinition } from '../kinds/pod/definition.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import { podFromTemplate } from '../kinds/pod-template/pod-from-template.ts';
 import { replicaSetDefinition } from '../kinds/replica-set/definition.ts';
 import type { ReplicaSet } from '../kinds/replica-set/types.ts';
 import { claimObjects } from '../meta/claim.ts';

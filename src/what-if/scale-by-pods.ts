@@ -1,5 +1,6 @@
 // Scales workloads that a snapshot knows by their pods alone: StatefulSets and ReplicationControllers.
-import { isActive, planReplicas } from '../controllers/replica-set/desired.ts';
+import { planReplicas } from '../controllers/replica-set/desired.ts';
+import { isActive } from '../kinds/pod/activity.ts';
 import type { Pod } from '../kinds/pod/types.ts';
 import { controllerOf } from '../meta/owner.ts';
 import { podIndexLabel, statefulPodLabel } from '../meta/well-known-labels.ts';

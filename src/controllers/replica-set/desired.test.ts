@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PodTemplateSpec } from '../../kinds/pod-template/types.ts';
-import { isActive, isTerminating, planReplicas, podFromTemplate, slowStart } from './desired.ts';
-import { exampleReplicaSet, now, podOf } from './example.ts';
+import { now, podOf } from '../../kinds/pod/example.ts';
+import { planReplicas } from './desired.ts';
+import { exampleReplicaSet } from './example.ts';
 
 const plan = (replicas: number, count: number) => {
   const pods = Array.from({ length: count }, (_, index) => podOf(`p${index}`, 100 + index));
@@ -30,42 +30,4 @@ test('planReplicas() leaves the pods of a deleted owner to the garbage collector
   const metadata = { deletionTimestamp: '2026-01-01T00:00:00Z' };
   const owner = exampleReplicaSet({ metadata });
   assert.deepEqual(planReplicas({ owner, pods: [], related: [], now }), { create: 0, delete: [] });
-});
-
-test('isActive() and isTerminating() classify pods', () => {
-  const going = podOf('p', 1, { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z' } });
-  const ended = podOf('p', 1, { status: { phase: 'Succeeded' } });
-  assert.deepEqual([podOf('p'), going, ended].map(isActive), [true, false, false]);
-  assert.deepEqual([podOf('p'), going, ended].map(isTerminating), [false, true, false]);
-});
-
-test('slowStart() doubles', () => {
-  assert.deepEqual(slowStart(0), []);
-  assert.deepEqual(slowStart(1), [1]);
-  assert.deepEqual(slowStart(10), [1, 2, 4, 3]);
-});
-
-test('podFromTemplate() sets the controller reference', () => {
-  const owner = exampleReplicaSet();
-  const template: PodTemplateSpec = {
-    metadata: { labels: { app: 'web' }, annotations: { a: 'b' }, finalizers: ['x/y'] },
-    spec: owner.spec.template.spec,
-  };
-  assert.deepEqual(podFromTemplate(owner, template).metadata, {
-    namespace: 'default',
-    generateName: 'web-',
-    labels: { app: 'web' },
-    annotations: { a: 'b' },
-    finalizers: ['x/y'],
-    ownerReferences: [
-      {
-        apiVersion: 'apps/v1',
-        kind: 'ReplicaSet',
-        name: 'web',
-        uid: 'web-uid',
-        controller: true,
-        blockOwnerDeletion: true,
-      },
-    ],
-  });
 });

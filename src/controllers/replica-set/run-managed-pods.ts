@@ -7,10 +7,10 @@ import {
   namespaceIndex,
   orphansIn,
 } from '../../client/shared-indexes.ts';
+import { isActive } from '../../kinds/pod/activity.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { objectKey } from '../../meta/object.ts';
 import { controllerOf } from '../../meta/owner.ts';
-import { isActive } from './desired.ts';
 import type { ReplicaOwner } from './replica-owner.ts';
 
 export type ManagedPods = {

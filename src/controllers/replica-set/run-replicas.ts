@@ -11,6 +11,7 @@ import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts
 import type { ResourceType } from '../../client/resource.ts';
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
+import { isActive, isTerminating } from '../../kinds/pod/activity.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { may, mayOwn, mayRecordEvents, mayWatch } from '../../kinds/rbac/rights.ts';
@@ -23,7 +24,7 @@ import { deepEqual } from '../../schema/equality.ts';
 import type { Controller, ControllerParts } from '../controller.ts';
 import type { ControllerSettings } from '../settings.ts';
 import { applyReplicas } from './apply.ts';
-import { isActive, isTerminating, planReplicas } from './desired.ts';
+import { planReplicas } from './desired.ts';
 import type { ReplicaOwner } from './replica-owner.ts';
 import { type ManagedPods, managedPods } from './run-managed-pods.ts';
 import { desiredStatus, nextAvailableMs, type ReplicaFailure } from './status.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { exampleReplicaSet, now, podOf } from './example.ts';
+import { now, podOf } from '../../kinds/pod/example.ts';
+import { exampleReplicaSet } from './example.ts';
 import { availableIn, desiredStatus, nextAvailableMs } from './status.ts';
 
 test('desiredStatus() counts pods by state', () => {

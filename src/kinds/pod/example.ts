@@ -19,3 +19,31 @@ export function examplePod({ metadata, spec, status }: Example = {}): Pod {
   });
   return defaultPod(object as Pod);
 }
+
+export const now = Date.parse('2026-01-02T00:00:00Z');
+
+/** A pod on a node that has been ready for this many seconds; absent: not ready. */
+export function podOf(name: string, readySeconds?: number, more: object = {}): Pod {
+  const time = new Date(now - (readySeconds ?? 0) * 1000).toISOString();
+  const pod = examplePod({
+    metadata: {
+      name,
+      uid: name,
+      labels: { app: 'web' },
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    },
+    spec: { nodeName: 'n' },
+    status: {
+      phase: 'Running',
+      conditions: [
+        {
+          type: 'Ready',
+          status: readySeconds === undefined ? 'False' : 'True',
+          lastProbeTime: null,
+          lastTransitionTime: `${time.slice(0, 19)}Z`,
+        },
+      ],
+    },
+  });
+  return { ...pod, ...more };
+}

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Pod } from '../../kinds/pod/types.ts';
 import { podDeletionCostAnnotation } from '../../meta/well-known-annotations.ts';
 import { now, podOf } from './example.ts';
 import { rankVictims } from './rank-victims.ts';
+import type { Pod } from './types.ts';
 
 const first = podOf('first', 3600);
 const second = podOf('second', 3600);

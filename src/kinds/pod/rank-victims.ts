@@ -1,11 +1,12 @@
 // The order in which pods are deleted when there are too many. Upstream: ActivePodsWithRanks in
 // pkg/controller/controller_utils.go.
-import type { ContainerStatus } from '../../kinds/pod/pod-status.ts';
-import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
-import { isPodReady, podCondition } from '../../kinds/pod/readiness.ts';
-import type { Pod } from '../../kinds/pod/types.ts';
+
 import { podDeletionCostAnnotation } from '../../meta/well-known-annotations.ts';
 import { parseTime } from '../../schema/time.ts';
+import type { ContainerStatus } from './pod-status.ts';
+import { isRestartableInitContainer } from './ports.ts';
+import { isPodReady, podCondition } from './readiness.ts';
+import type { Pod } from './types.ts';
 
 export type RankedPod = {
   readonly pod: Pod;
