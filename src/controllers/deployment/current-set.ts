@@ -1,6 +1,7 @@
 // The replica set of the current template: created when it is missing, its annotations kept up to date. Upstream:
 // getNewReplicaSet() in pkg/controller/deployment/sync.go.
 import type { Deployment } from '../../kinds/deployment/types.ts';
+import { templateHash } from '../../kinds/pod-template/template-hash.ts';
 import type { ReplicaSet } from '../../kinds/replica-set/types.ts';
 import { ownerReferenceTo } from '../../meta/owner.ts';
 import { deepEqual } from '../../schema/equality.ts';
@@ -14,7 +15,6 @@ import {
 import { conditionOf, judge, reasons } from './conditions.ts';
 import { hasProgressDeadline, maxSurge, nextSizeOfCurrent, wantedOf } from './limits.ts';
 import { allSets, hashLabel, type Rollout, withChange } from './rollout-state.ts';
-import { templateHash } from './template-hash.ts';
 
 /** An existing set gets the newest revision and the annotations of the deployment. */
 export function reviseCurrent(rollout: Rollout, now: number): Rollout {

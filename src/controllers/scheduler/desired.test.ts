@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { nodeNamed } from '../../kinds/node/example.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { selectNode, waitsForNode } from './desired.ts';
-import { clusterOf, nodeNamed, nodeState, podNamed, requesting } from './example.ts';
+import { clusterOf, nodeState, podNamed, requesting } from './example.ts';
 
 const taint = (effect: string) => ({ spec: { taints: [{ key: 'k', value: 'v', effect }] } });
 const hostPort = (port: object) => ({ containers: [{ name: 'c', image: 'i', ports: [port] }] });

@@ -1,16 +1,16 @@
 // Selects the node of a pod. Upstream: kube-scheduler's default plugins, without preemption, volumes and devices.
 import { isNodeReady } from '../../kinds/node/readiness.ts';
-import { isPodFinished } from '../../kinds/pod/readiness.ts';
-import type { Pod } from '../../kinds/pod/types.ts';
-import { controllerOf } from '../../meta/owner.ts';
-import type { Cluster, NodeState } from './cluster.ts';
 import {
   countAvoidedTaints,
   hasUntoleratedTaint,
   isUnschedulable,
   matchesNodeAffinity,
   nodePreference,
-} from './node-selection.ts';
+} from '../../kinds/pod/node-selection.ts';
+import { isPodFinished } from '../../kinds/pod/readiness.ts';
+import type { Pod } from '../../kinds/pod/types.ts';
+import { controllerOf } from '../../meta/owner.ts';
+import type { Cluster, NodeState } from './cluster.ts';
 import { affinityPreference, affinityProblem, spreadProblem } from './pod-affinity.ts';
 import { freeShare, hasPortConflict, shortages } from './resources.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterOf, nodeNamed, nodeState, podNamed } from './example.ts';
+import { nodeNamed } from '../../kinds/node/example.ts';
+import { clusterOf, nodeState, podNamed } from './example.ts';
 import { affinityPreference, affinityProblem, spreadProblem } from './pod-affinity.ts';
 
 const term = (topologyKey: string, more: object = {}) => ({

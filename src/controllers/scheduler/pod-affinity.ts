@@ -1,5 +1,6 @@
 // Pod affinity, pod anti-affinity and topology spread constraints. A domain is all nodes with one value of a label.
 import type { PodAffinityTerm, TopologySpreadConstraint } from '../../kinds/pod/affinity.ts';
+import { matchesNodeAffinity } from '../../kinds/pod/node-selection.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import {
   matchesSelector,
@@ -8,7 +9,6 @@ import {
   selectorFromLabelSelector,
 } from '../../meta/labels.ts';
 import type { Cluster, NodeState } from './cluster.ts';
-import { matchesNodeAffinity } from './node-selection.ts';
 
 type Terms = readonly PodAffinityTerm[] | undefined;
 

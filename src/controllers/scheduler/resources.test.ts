@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { nodeNamed } from '../../kinds/node/example.ts';
 import { requestsOf } from '../../kinds/pod/requests.ts';
-import { nodeNamed, nodeState, podNamed, requesting } from './example.ts';
+import { nodeState, podNamed, requesting } from './example.ts';
 import { freeShare, hasPortConflict, shortages } from './resources.ts';
 
 const container = (name: string, cpu: string, more: object = {}) => ({

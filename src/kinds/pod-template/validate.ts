@@ -9,7 +9,8 @@ import type { PodTemplateSpec } from './types.ts';
 type Owner = {
   /** Kind in the messages. */
   readonly kind: string;
-  readonly selector: Selector;
+  /** Absent: it is invalid, and nothing can be said of what it matches. */
+  readonly selector?: Selector;
 };
 
 /** The template's labels must match the selector, and its pods must be restarted always. */
@@ -21,7 +22,7 @@ export function validateOwnedTemplate(
   const { labels } = template.metadata;
   const { restartPolicy, activeDeadlineSeconds } = template.spec;
   return [
-    ...(matchesSelector(owner.selector, labels)
+    ...(owner.selector === undefined || matchesSelector(owner.selector, labels)
       ? []
       : [
           invalid(
@@ -45,7 +46,7 @@ export function validateOwnedTemplate(
   ];
 }
 
-function validatePodTemplate(
+export function validatePodTemplate(
   { metadata, spec }: PodTemplateSpec,
   field: string,
 ): readonly FieldError[] {

@@ -1,11 +1,8 @@
 import { type FieldError, invalid, required } from '../../meta/field-error.ts';
-import {
-  type LabelSelector,
-  selectorFromLabelSelector,
-  validateLabelSelector,
-} from '../../meta/labels.ts';
+import { selectorFromLabelSelector, validateLabelSelector } from '../../meta/labels.ts';
 import { immutableField } from '../immutable-field.ts';
 import { validateNotNegative } from '../pod/field-rules.ts';
+import { isEmptySelector } from '../pod-template/selector.ts';
 import { validateOwnedTemplate } from '../pod-template/validate.ts';
 import type { ReplicaSet, ReplicaSetStatus } from './types.ts';
 
@@ -41,7 +38,7 @@ export function validateSelected({
   return [
     ...(selector === undefined ? [required(field)] : []),
     ...wrong,
-    ...(isEmpty(selector)
+    ...(isEmptySelector(selector)
       ? [invalid(field, selector, 'empty selector is invalid for deployment')]
       : []),
     ...(wrong.length > 0
@@ -52,12 +49,6 @@ export function validateSelected({
           'spec.template',
         )),
   ];
-}
-
-function isEmpty(selector: LabelSelector | undefined): boolean {
-  if (selector === undefined) return false;
-  const { matchLabels = {}, matchExpressions = [] } = selector;
-  return Object.keys(matchLabels).length + matchExpressions.length === 0;
 }
 
 type Counts = Pick<

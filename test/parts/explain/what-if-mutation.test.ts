@@ -93,7 +93,7 @@ const mutations: readonly Mutation[] = [
   },
   {
     breaks: 'that nodes can be unschedulable',
-    file: 'controllers/scheduler/node-selection.js',
+    file: 'kinds/pod/node-selection.js',
     find: 'spec.unschedulable === true',
     replace: 'spec.unschedulable === 1',
     change: ['drain', 'node/n1'],

@@ -1,7 +1,8 @@
 // The label pod-template-hash, equal to upstream's for the same template. Upstream: ComputeHash() in
 // pkg/controller/controller_utils.go.
-import { type PodTemplateSpec, podTemplateSpec } from '../../kinds/pod-template/types.ts';
+
 import { dumpGo } from './go-dump.ts';
+import { type PodTemplateSpec, podTemplateSpec } from './types.ts';
 
 /** Without vowels and look-alikes, so that no words appear. */
 const alphabet = 'bcdfghjklmnpqrstvwxz2456789';

@@ -1,14 +1,9 @@
 // Prints a value as Go's spew does with %#v: the text that Kubernetes hashes for a pod template. The suffix of a name
 // such as web-7d9d45bdf equals upstream's only if this text does, including fields that are not set.
 
-import {
-  goEmbedded,
-  goFieldNames,
-  goFieldNamesOfStructs,
-  goTypes,
-} from '../../kinds/pod/go-names.ts';
 import type { JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, ScalarNode, Schema, StructNode } from '../../schema/node.ts';
+import { goEmbedded, goFieldNames, goFieldNamesOfStructs, goTypes } from '../pod/go-names.ts';
 import { dumpQuantity } from './go-dump-quantity.ts';
 
 /** The struct with its type in front, as spew prints it. */

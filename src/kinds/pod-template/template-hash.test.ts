@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultPodTemplate } from '../../kinds/pod-template/defaults.ts';
-import { type PodTemplateSpec, podTemplateSpec } from '../../kinds/pod-template/types.ts';
 import { decode } from '../../schema/decode.ts';
+import { defaultPodTemplate } from './defaults.ts';
 import { dumpGo } from './go-dump.ts';
 import { dumpQuantity } from './go-dump-quantity.ts';
 import { templateHash } from './template-hash.ts';
+import { type PodTemplateSpec, podTemplateSpec } from './types.ts';
 
 function template(container: object = {}, spec: object = {}): PodTemplateSpec {
   const raw = {

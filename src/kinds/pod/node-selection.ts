@@ -1,10 +1,11 @@
 // Node selectors, node affinity and taints.
-import type { Node, Taint } from '../../kinds/node/types.ts';
-import type { NodeSelectorRequirement, NodeSelectorTerm } from '../../kinds/pod/affinity.ts';
-import { isTolerated } from '../../kinds/pod/tolerations.ts';
-import type { Pod } from '../../kinds/pod/types.ts';
+
 import { matchesSelector, selectorFromMap } from '../../meta/labels.ts';
 import { unschedulableTaint } from '../../meta/well-known-taints.ts';
+import type { Node, Taint } from '../node/types.ts';
+import type { NodeSelectorRequirement, NodeSelectorTerm } from './affinity.ts';
+import { isTolerated } from './tolerations.ts';
+import type { Pod } from './types.ts';
 
 export function matchesNodeAffinity({ spec }: Pod, node: Node): boolean {
   if (!matchesSelector(selectorFromMap(spec.nodeSelector), node.metadata.labels)) return false;

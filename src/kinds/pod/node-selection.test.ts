@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { nodeNamed, podNamed } from './example.ts';
+import { nodeNamed } from '../node/example.ts';
+import { examplePod } from './example.ts';
+
 import { hasUntoleratedTaint, isUnschedulable, matchesNodeAffinity } from './node-selection.ts';
+
+const examplePodWith = (spec: object) => examplePod({ spec });
 
 const required = (...nodeSelectorTerms: object[]) => ({
   affinity: {
@@ -39,7 +43,7 @@ const selections: readonly (readonly [string, object, boolean])[] = [
 
 for (const [title, spec, want] of selections) {
   test(`matchesNodeAffinity() by ${title}`, () => {
-    assert.equal(matchesNodeAffinity(podNamed('p', spec), node), want);
+    assert.equal(matchesNodeAffinity(examplePodWith(spec), node), want);
   });
 }
 
@@ -59,7 +63,7 @@ const tolerations: readonly (readonly [string, object, boolean])[] = [
 for (const [title, toleration, want] of tolerations) {
   test(`hasUntoleratedTaint() with a toleration of ${title}`, () => {
     const tainted = nodeNamed('a', { spec: { taints: [taint] } });
-    const pod = podNamed('p', { tolerations: [toleration] });
+    const pod = examplePodWith({ tolerations: [toleration] });
     assert.equal(hasUntoleratedTaint(pod, tainted), !want);
   });
 }
@@ -67,6 +71,6 @@ for (const [title, toleration, want] of tolerations) {
 test('isUnschedulable() is false for pods that tolerate the cordon', () => {
   const cordoned = nodeNamed('a', { spec: { unschedulable: true } });
   const toleration = { key: 'node.kubernetes.io/unschedulable', operator: 'Exists' };
-  assert.equal(isUnschedulable(podNamed('p'), cordoned), true);
-  assert.equal(isUnschedulable(podNamed('p', { tolerations: [toleration] }), cordoned), false);
+  assert.equal(isUnschedulable(examplePodWith({}), cordoned), true);
+  assert.equal(isUnschedulable(examplePodWith({ tolerations: [toleration] }), cordoned), false);
 });
