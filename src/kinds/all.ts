@@ -3,6 +3,7 @@ import { certificateSigningRequestDefinition } from './certificate-signing-reque
 import { clusterRoleDefinition } from './cluster-role/definition.ts';
 import { clusterRoleBindingDefinition } from './cluster-role-binding/definition.ts';
 import { configMapDefinition } from './config-map/definition.ts';
+import { controllerRevisionDefinition } from './controller-revision/definition.ts';
 import type { AnyKind } from './definition.ts';
 import { deploymentDefinition } from './deployment/definition.ts';
 import { endpointSliceDefinition } from './endpoint-slice/definition.ts';
@@ -16,6 +17,7 @@ import { leaseDefinition } from './lease/definition.ts';
 import { namespaceDefinition } from './namespace/definition.ts';
 import { nodeDefinition } from './node/definition.ts';
 import { podDefinition } from './pod/definition.ts';
+import { podTemplateDefinition } from './pod-template/definition.ts';
 import { replicaSetDefinition } from './replica-set/definition.ts';
 import { replicationControllerDefinition } from './replication-controller/definition.ts';
 import { roleDefinition } from './role/definition.ts';
@@ -32,10 +34,12 @@ export const allKinds: readonly AnyKind[] = [
   namespaceDefinition,
   nodeDefinition,
   podDefinition,
+  podTemplateDefinition,
   replicationControllerDefinition,
   secretDefinition,
   serviceAccountDefinition,
   serviceDefinition,
+  controllerRevisionDefinition,
   deploymentDefinition,
   replicaSetDefinition,
   certificateSigningRequestDefinition,

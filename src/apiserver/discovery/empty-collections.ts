@@ -51,7 +51,6 @@ const clusterWide = { isClusterWide: true };
 
 /** What the informers of kube-scheduler and kube-controller-manager list and watch: both wait until they have all of it. */
 const listedByParts: readonly AnyKind[] = [
-  apps('ControllerRevision', { plural: 'controllerrevisions' }),
   ofGroup('autoscaling', 'v2')('HorizontalPodAutoscaler', {
     plural: 'horizontalpodautoscalers',
     shortNames: ['hpa'],
