@@ -16,6 +16,8 @@ import { ipAddressDefinition } from './ip-address/definition.ts';
 import { leaseDefinition } from './lease/definition.ts';
 import { namespaceDefinition } from './namespace/definition.ts';
 import { nodeDefinition } from './node/definition.ts';
+import { persistentVolumeDefinition } from './persistent-volume/definition.ts';
+import { persistentVolumeClaimDefinition } from './persistent-volume-claim/definition.ts';
 import { podDefinition } from './pod/definition.ts';
 import { podTemplateDefinition } from './pod-template/definition.ts';
 import { replicaSetDefinition } from './replica-set/definition.ts';
@@ -26,6 +28,7 @@ import { secretDefinition } from './secret/definition.ts';
 import { serviceDefinition } from './service/definition.ts';
 import { serviceAccountDefinition } from './service-account/definition.ts';
 import { serviceCidrDefinition } from './service-cidr/definition.ts';
+import { storageClassDefinition } from './storage-class/definition.ts';
 
 export const allKinds: readonly AnyKind[] = [
   configMapDefinition,
@@ -33,6 +36,8 @@ export const allKinds: readonly AnyKind[] = [
   eventDefinition,
   namespaceDefinition,
   nodeDefinition,
+  persistentVolumeClaimDefinition,
+  persistentVolumeDefinition,
   podDefinition,
   podTemplateDefinition,
   replicationControllerDefinition,
@@ -54,4 +59,5 @@ export const allKinds: readonly AnyKind[] = [
   clusterRoleDefinition,
   roleBindingDefinition,
   roleDefinition,
+  storageClassDefinition,
 ];

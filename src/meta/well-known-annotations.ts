@@ -30,3 +30,13 @@ export const autoUpdateAnnotation = 'rbac.authorization.kubernetes.io/autoupdate
 
 /** On the bookmark of a watch: all objects that existed when it began have been sent. */
 export const initialEventsEndAnnotation = 'k8s.io/initial-events-end';
+
+// Of claims, volumes and storage classes.
+/** The class of a claim before `spec.storageClassName`. */
+export const betaStorageClassAnnotation = 'volume.beta.kubernetes.io/storage-class';
+/** On a StorageClass: claims without a class get it. */
+export const defaultClassAnnotation = 'storageclass.kubernetes.io/is-default-class';
+/** The name of `is-default-class` before Kubernetes 1.6. */
+export const betaDefaultClassAnnotation = 'storageclass.beta.kubernetes.io/is-default-class';
+/** On a PersistentVolume, before `spec.mountOptions`. */
+export const mountOptionsAnnotation = 'volume.beta.kubernetes.io/mount-options';

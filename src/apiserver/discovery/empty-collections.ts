@@ -74,7 +74,6 @@ const listedByParts: readonly AnyKind[] = [
   storage('CSIDriver', { plural: 'csidrivers', ...clusterWide }),
   storage('CSINode', { plural: 'csinodes', ...clusterWide }),
   storage('CSIStorageCapacity', { plural: 'csistoragecapacities' }),
-  storage('StorageClass', { plural: 'storageclasses', shortNames: ['sc'], ...clusterWide }),
   storage('VolumeAttachment', { plural: 'volumeattachments', ...clusterWide }),
   storage('VolumeAttributesClass', {
     plural: 'volumeattributesclasses',
@@ -92,8 +91,6 @@ export const listedCollections: readonly AnyKind[] = [
   // Asked for by `kubectl describe namespace`.
   core('LimitRange', { plural: 'limitranges', shortNames: ['limits'] }),
   core('ResourceQuota', { plural: 'resourcequotas', shortNames: ['quota'] }),
-  core('PersistentVolumeClaim', { plural: 'persistentvolumeclaims', shortNames: ['pvc'] }),
-  core('PersistentVolume', { plural: 'persistentvolumes', shortNames: ['pv'], ...clusterWide }),
   apps('DaemonSet', { plural: 'daemonsets', shortNames: ['ds'], ...workload }),
   apps('StatefulSet', { plural: 'statefulsets', shortNames: ['sts'], ...workload }),
   batch('CronJob', { plural: 'cronjobs', shortNames: ['cj'], ...workload }),

@@ -28,7 +28,7 @@ export const nodeSelectorTerm = s.struct(
 );
 export type NodeSelectorTerm = s.Static<typeof nodeSelectorTerm>;
 
-const nodeSelector = s.struct(
+export const nodeSelector = s.struct(
   'NodeSelector',
   {
     nodeSelectorTerms: must(
@@ -37,6 +37,7 @@ const nodeSelector = s.struct(
   },
   { mapType: 'atomic', numbers: [1] },
 );
+export type NodeSelector = s.Static<typeof nodeSelector>;
 
 const nodeAffinity = s.struct(
   'NodeAffinity',

@@ -1,4 +1,5 @@
 // Defaults of volumes.
+import { defaultClaimSpec } from '../persistent-volume-claim/defaults.ts';
 import { defaultFieldSelector } from './defaults-container.ts';
 import { defaultPullPolicy } from './image-tag.ts';
 import type { DownwardFile, VolumeProjection } from './projected-volume.ts';
@@ -52,7 +53,7 @@ const sourceDefaults: Partial<SourceDefaults> = {
   ephemeral: (source) => {
     const template = source.volumeClaimTemplate;
     if (template === undefined) return source;
-    const spec = { ...template.spec, volumeMode: template.spec.volumeMode ?? 'Filesystem' };
+    const spec = defaultClaimSpec(template.spec);
     return { ...source, volumeClaimTemplate: { ...template, spec } };
   },
   image: (source) => ({

@@ -46,14 +46,15 @@ export function podSpecDiff(before: PodSpec, after: PodSpec): string {
   return unifiedDiff(printed(podSpecForm(was)), printed(podSpecForm(is)));
 }
 
-export function ephemeralContainerDiff(
+export const ephemeralContainerDiff = (
   before: EphemeralContainer,
   after: EphemeralContainer,
-): string {
-  const form = (container: EphemeralContainer) =>
-    printed(structForm(ephemeralContainer, container));
+): string => structDiff(ephemeralContainer, before, after);
+
+/** The change of a value of the struct. */
+export function structDiff<T extends object>(struct: StructNode, before: T, after: T): string {
   const [was, is] = reducedChange(before, after);
-  return unifiedDiff(form(was), form(is));
+  return unifiedDiff(printed(structForm(struct, was)), printed(structForm(struct, is)));
 }
 
 /** JSON, one line for each member, indented by one space for each level. */

@@ -12,6 +12,7 @@ import { dns1123Label, dns1123Subdomain, labelValue, qualifiedName } from '../..
 import type {
   Affinity,
   NodeAffinity,
+  NodeSelector,
   NodeSelectorRequirement,
   NodeSelectorTerm,
   PodAffinity,
@@ -41,14 +42,10 @@ export function validateAffinity(
 
 function validateNodeAffinity(affinity: NodeAffinity, field: string): readonly FieldError[] {
   const requiredTerms = affinity.requiredDuringSchedulingIgnoredDuringExecution;
-  const requiredAt = `${field}.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms`;
+  const requiredAt = `${field}.requiredDuringSchedulingIgnoredDuringExecution`;
   const preferredAt = `${field}.preferredDuringSchedulingIgnoredDuringExecution`;
-  const terms = requiredTerms?.nodeSelectorTerms ?? [];
   return [
-    ...(requiredTerms !== undefined && terms.length === 0
-      ? [required(requiredAt, 'must have at least one node selector term')]
-      : []),
-    ...terms.flatMap((term, index) => validateTerm(term, `${requiredAt}[${index}]`, true)),
+    ...(requiredTerms === undefined ? [] : validateNodeSelector(requiredTerms, requiredAt)),
     ...(affinity.preferredDuringSchedulingIgnoredDuringExecution ?? []).flatMap(
       (preferred, index) => [
         ...validateWeight(preferred.weight, `${preferredAt}[${index}].weight`),
@@ -56,6 +53,19 @@ function validateNodeAffinity(affinity: NodeAffinity, field: string): readonly F
         ...validateTerm(preferred.preference, `${preferredAt}[${index}].preference`, false),
       ],
     ),
+  ];
+}
+
+/** Also for the nodes of volumes. */
+export function validateNodeSelector(
+  { nodeSelectorTerms }: NodeSelector,
+  field: string,
+): readonly FieldError[] {
+  const at = `${field}.nodeSelectorTerms`;
+  const terms = nodeSelectorTerms ?? [];
+  return [
+    ...(terms.length === 0 ? [required(at, 'must have at least one node selector term')] : []),
+    ...terms.flatMap((term, index) => validateTerm(term, `${at}[${index}]`, true)),
   ];
 }
 

@@ -1,4 +1,5 @@
 // Volumes: names, and the rules of the common types. Types of removed storage drivers are accepted unchecked.
+import { validateAnnotations } from '../../meta/annotations.ts';
 import {
   duplicate,
   type FieldError,
@@ -6,7 +7,10 @@ import {
   invalid,
   required,
 } from '../../meta/field-error.ts';
+import { validateLabels } from '../../meta/labels.ts';
+import type { ObjectMeta } from '../../meta/object.ts';
 import { compareQuantities } from '../../schema/quantity.ts';
+import { validateClaimSpec } from '../persistent-volume-claim/validate.ts';
 import { validateChoice, validateDnsLabel, validateFilled } from './field-rules.ts';
 import type { DownwardFile, KeyToPath, VolumeProjection } from './projected-volume.ts';
 import { validateFieldRef, validateResourceFieldRef } from './validate-environment.ts';
@@ -96,10 +100,8 @@ const sourceSpellings: Partial<Record<keyof Volume, string>> = {
 type SourceRule = (volume: Volume, field: string) => readonly FieldError[];
 
 const sourceRules: Partial<Record<keyof Volume, SourceRule>> = {
-  hostPath: ({ hostPath }, field) => [
-    ...(hostPath?.path ? noBackSteps(hostPath.path, `${field}.path`) : [required(`${field}.path`)]),
-    ...(hostPath?.type ? validateChoice(`${field}.type`, hostPath.type, hostPathTypes) : []),
-  ],
+  hostPath: ({ hostPath }, field) =>
+    hostPath === undefined ? [] : validateHostPath(hostPath, field),
   emptyDir: ({ emptyDir }, field) =>
     emptyDir?.sizeLimit !== undefined && compareQuantities(emptyDir.sizeLimit, '0') < 0
       ? [forbidden(`${field}.sizeLimit`, 'SizeLimit field must be a valid resource quantity')]
@@ -114,13 +116,7 @@ const sourceRules: Partial<Record<keyof Volume, SourceRule>> = {
     ...validateMode(configMap?.defaultMode, `${field}.defaultMode`),
     ...validateItems(configMap?.items, `${field}.items`),
   ],
-  nfs: ({ nfs }, field) => [
-    ...validateFilled(`${field}.server`, nfs?.server),
-    ...validateFilled(`${field}.path`, nfs?.path),
-    ...(nfs?.path && !nfs.path.startsWith('/')
-      ? [invalid(`${field}.path`, nfs.path, 'must be an absolute path')]
-      : []),
-  ],
+  nfs: ({ nfs }, field) => (nfs === undefined ? [] : validateNfs(nfs, field)),
   persistentVolumeClaim: ({ persistentVolumeClaim }, field) =>
     validateFilled(`${field}.claimName`, persistentVolumeClaim?.claimName),
   downwardAPI: ({ downwardAPI }, field) => [
@@ -134,9 +130,54 @@ const sourceRules: Partial<Record<keyof Volume, SourceRule>> = {
     ),
   ],
   csi: ({ csi }, field) => validateFilled(`${field}.driver`, csi?.driver),
-  ephemeral: ({ ephemeral }, field) =>
-    ephemeral?.volumeClaimTemplate === undefined ? [required(`${field}.volumeClaimTemplate`)] : [],
+  ephemeral: ({ ephemeral }, field) => {
+    const template = ephemeral?.volumeClaimTemplate;
+    const at = `${field}.volumeClaimTemplate`;
+    return template === undefined
+      ? [required(at)]
+      : [
+          ...validateTemplateMetadata(template.metadata, `${at}.metadata`),
+          ...validateClaimSpec(template.spec, `${at}.spec`),
+        ];
+  },
 };
+
+/** Also of volumes outside pods. */
+export function validateHostPath(
+  { path, type }: NonNullable<Volume['hostPath']>,
+  field: string,
+): readonly FieldError[] {
+  return [
+    ...(path === '' ? [required(`${field}.path`)] : validateBackSteps(path, `${field}.path`)),
+    ...(type ? validateChoice(`${field}.type`, type, hostPathTypes) : []),
+  ];
+}
+
+/** Also of volumes outside pods. */
+export function validateNfs(
+  { server, path }: NonNullable<Volume['nfs']>,
+  field: string,
+): readonly FieldError[] {
+  return [
+    ...validateFilled(`${field}.server`, server),
+    ...validateFilled(`${field}.path`, path),
+    ...(path !== '' && !path.startsWith('/')
+      ? [invalid(`${field}.path`, path, 'must be an absolute path')]
+      : []),
+  ];
+}
+
+/** A claim that is made for a pod gets its name from the pod; only labels and annotations are the template's. */
+function validateTemplateMetadata(metadata: ObjectMeta, field: string): readonly FieldError[] {
+  const { labels, annotations, ...others } = metadata;
+  return [
+    ...validateAnnotations(annotations, `${field}.annotations`),
+    ...validateLabels(labels, `${field}.labels`),
+    ...Object.keys(others).map((name) =>
+      forbidden(`${field}.${name.charAt(0).toUpperCase()}${name.slice(1)}`, 'cannot be set'),
+    ),
+  ];
+}
 
 function validateProjection(source: VolumeProjection, field: string): readonly FieldError[] {
   const { secret, configMap, downwardAPI, serviceAccountToken } = source;
@@ -210,11 +251,12 @@ export function validateLocalPath(path: string, field: string): readonly FieldEr
   if (path === '') return [required(field)];
   return [
     ...(path.startsWith('/') ? [invalid(field, path, 'must be a relative path')] : []),
-    ...noBackSteps(path, field),
+    ...validateBackSteps(path, field),
   ];
 }
 
-function noBackSteps(path: string, field: string): readonly FieldError[] {
+/** No step of the path is `..`. */
+export function validateBackSteps(path: string, field: string): readonly FieldError[] {
   return path.split('/').includes('..') ? [invalid(field, path, "must not contain '..'")] : [];
 }
 

@@ -1,19 +1,18 @@
 // Volumes of a pod.
-import { labelSelector } from '../../meta/labels.ts';
 import { objectMeta } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import { localObjectReference } from '../object-reference.ts';
+import { persistentVolumeClaimSpec } from '../persistent-volume-claim/types.ts';
 import {
   configMapVolume,
   downwardVolume,
   projectedVolume,
   secretVolume,
 } from './projected-volume.ts';
-import { must, typedLocalObjectReference, typedObjectReference } from './references.ts';
-import { volumeResourceRequirements } from './resources.ts';
+import { must } from './references.ts';
 import * as plugins from './volume-plugins.ts';
 
-const hostPath = s.struct(
+export const hostPath = s.struct(
   'HostPathVolumeSource',
   {
     path: must(s.string('Path on the node.')),
@@ -31,7 +30,7 @@ const emptyDir = s.struct(
   { numbers: [1, 2] },
 );
 
-const nfs = s.struct(
+export const nfs = s.struct(
   'NFSVolumeSource',
   {
     server: must(s.string('Host of the server.')),
@@ -60,22 +59,6 @@ const csi = s.struct(
     nodePublishSecretRef: s.pointer(localObjectReference, 'Secret with the credentials.'),
   },
   { numbers: [1, 2, 3, 4, 5] },
-);
-
-const persistentVolumeClaimSpec = s.struct(
-  'PersistentVolumeClaimSpec',
-  {
-    accessModes: s.list(s.string(), 'How the volume may be mounted.', { listType: 'atomic' }),
-    selector: s.pointer(labelSelector, 'Which volumes can do.'),
-    resources: s.described(volumeResourceRequirements, 'How much is needed.'),
-    volumeName: s.string('The volume that is bound.'),
-    storageClassName: s.pointer(s.string('The storage class.')),
-    volumeMode: s.pointer(s.string('Filesystem or Block.')),
-    dataSource: s.pointer(typedLocalObjectReference, 'What the volume is filled from.'),
-    dataSourceRef: s.pointer(typedObjectReference, 'What the volume is filled from.'),
-    volumeAttributesClassName: s.pointer(s.string('The class of changeable attributes.')),
-  },
-  { numbers: [1, 4, 2, 3, 5, 6, 7, 8, 9] },
 );
 
 const ephemeral = s.struct(

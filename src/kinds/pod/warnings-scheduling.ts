@@ -65,21 +65,27 @@ function nodeAffinityWarnings(
   const preferredField = `${field}.preferredDuringSchedulingIgnoredDuringExecution`;
   return [
     ...(required?.nodeSelectorTerms ?? []).flatMap((term, index) =>
-      renamedKeys(term, `${requiredField}[${index}]`),
+      nodeTermWarnings(term, `${requiredField}[${index}]`),
     ),
     ...preferred.flatMap(({ preference }, index) => {
       const at = `${preferredField}[${index}].preference`;
-      return [...renamedKeys(preference, at), ...oddValues(preference, at)];
+      return [...nodeTermWarnings(preference, at), ...oddValues(preference, at)];
     }),
   ];
 }
 
-function renamedKeys({ matchExpressions = [] }: NodeSelectorTerm, field: string): string[] {
-  return matchExpressions.flatMap(({ key }, index) => {
-    const message = renamedLabels.get(key);
-    const at = `${field}.matchExpressions[${index}].key`;
-    return message === undefined ? [] : [`${at}: ${key} is ${message}`];
-  });
+/** Also for the nodes of volumes. */
+export const nodeTermWarnings = (
+  { matchExpressions = [] }: NodeSelectorTerm,
+  field: string,
+): readonly string[] =>
+  matchExpressions.flatMap(({ key }, index) =>
+    renamedLabelWarning(key, `${field}.matchExpressions[${index}].key`),
+  );
+
+export function renamedLabelWarning(key: string, field: string): readonly string[] {
+  const message = renamedLabels.get(key);
+  return message === undefined ? [] : [`${field}: ${key} is ${message}`];
 }
 
 function oddValues({ matchExpressions = [] }: NodeSelectorTerm, field: string): string[] {

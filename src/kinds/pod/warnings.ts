@@ -5,6 +5,7 @@ import type { ObjectMeta } from '../../meta/object.ts';
 import { warningsForIP } from '../../meta/validate-ip.ts';
 import { podSeccompAnnotation } from '../../meta/well-known-annotations.ts';
 import { goQuote } from '../../schema/go-quote.ts';
+import { claimSpecWarnings } from '../persistent-volume-claim/warnings.ts';
 import type { PodSpec } from './pod-spec.ts';
 import type { Pod } from './types.ts';
 import type { Volume } from './volume.ts';
@@ -43,7 +44,7 @@ export function templateWarnings({ metadata, spec }: Template, path: string): re
     ...placementWarnings(spec, field),
     ...oldAnnotations(annotations, annotationsField),
     ...(spec.volumes ?? []).flatMap((volume, index) =>
-      oldVolume(volume, `${field}.volumes[${index}]`),
+      volumeWarnings(volume, `${field}.volumes[${index}]`),
     ),
     ...repeated(spec.hostAliases ?? [], 'ip', `${field}.hostAliases`),
     ...repeated(spec.imagePullSecrets ?? [], 'name', `${field}.imagePullSecrets`),
@@ -103,10 +104,17 @@ const oldPlugins: readonly [plugin: keyof Volume, message: string, shown?: strin
   ['rbd', 'deprecated in v1.28, non-functional in v1.31+'],
 ];
 
-const oldVolume = (volume: Volume, field: string): readonly string[] =>
-  oldPlugins.flatMap(([plugin, message, shown = plugin]) =>
-    volume[plugin] === undefined ? [] : [`${field}.${shown}: ${message}`],
-  );
+function volumeWarnings(volume: Volume, field: string): readonly string[] {
+  const template = volume.ephemeral?.volumeClaimTemplate;
+  return [
+    ...oldPlugins.flatMap(([plugin, message, shown = plugin]) =>
+      volume[plugin] === undefined ? [] : [`${field}.${shown}: ${message}`],
+    ),
+    ...(template === undefined
+      ? []
+      : claimSpecWarnings(template.spec, `${field}.ephemeral.volumeClaimTemplate.spec`)),
+  ];
+}
 
 function repeated<K extends 'ip' | 'name'>(
   items: readonly Readonly<Partial<Record<K, string>>>[],
