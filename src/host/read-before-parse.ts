@@ -1,7 +1,8 @@
 // Works around a defect of Node's HTTP/1.1 servers over TLS. A pipelined request that arrives while the previous response is not yet
 // written makes Node pause the connection and its parser. By default the parser consumes the bytes straight from the TLS handle, which
 // ignores the pause: a request of several TLS records then fails with "Parse Error: Paused", and the connection is reset. With a 'data'
-// listener Node reads through the stream instead, which honours the pause.
+// listener Node reads through the stream instead, which honours the pause. Servers that limit how many requests a client sends ahead use
+// `keep-parsing.ts`, which costs nothing.
 import type { EventEmitter } from 'node:events';
 import type { TLSSocket } from 'node:tls';
 

@@ -160,11 +160,12 @@ everyFile('HTTP/2 streams and sessions end by host/end-later.ts alone', (file) =
   );
 });
 
-everyFile('servers of HTTP/1.1 over TLS read by host/read-before-parse.ts', (file) => {
+everyFile('servers of HTTP/1.1 over TLS mend how Node pauses connections', (file) => {
   const serves = /\bcreate(?:Secure)?Server\b[^;]*from 'node:(?:https|http2)'/;
   if (isTest(file) || !serves.test(readFileSync(join(root, file), 'utf8'))) return [];
-  const reads = importsOf(file).some(({ spec }) => spec.endsWith('/read-before-parse.ts'));
-  return reads ? [] : ['does not call readBeforeParse()'];
+  const mends = /\/host\/(?:read-before-parse|keep-parsing)\.ts$/;
+  const isMended = importsOf(file).some(({ spec }) => mends.test(spec));
+  return isMended ? [] : ['calls neither keepParsing() nor readBeforeParse()'];
 });
 
 /**

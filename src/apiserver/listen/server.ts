@@ -16,8 +16,8 @@ import {
 } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { endLater } from '../../host/end-later.ts';
+import { keepParsing } from '../../host/keep-parsing.ts';
 import { createLinkedQueue, type LinkedQueue } from '../../host/linked-queue.ts';
-import { readBeforeParse } from '../../host/read-before-parse.ts';
 import type { Log } from '../../observe/log.ts';
 import { createMetrics } from '../../observe/metrics.ts';
 import { defaultLimits, type Limits } from '../limits/limits.ts';
@@ -119,7 +119,8 @@ function createListener(tls: ServerOptions['tls'], limits: Limits): Http2SecureS
   });
   // Node.js wraps every HTTP/2 stream for listeners of `request`; without this, they get HTTP/1.1 requests only.
   server.removeAllListeners('newListener');
-  readBeforeParse(server);
+  // What a client sends ahead of its responses is bounded in `serve-http1.ts`.
+  keepParsing(server);
   return server;
 }
 
