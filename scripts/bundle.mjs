@@ -54,6 +54,9 @@ const common = {
 // Native code is found beside its package.
 const program = { ...common, external: ['lmdb', 'koffi'], plugins: [apartFromMain] };
 
+/** The static imports of chunks, as esbuild writes them. */
+const chunkImport = /(?<=^|[;\n])import(?:(\{[^}]*\})from)?"(\.\/[^"]+)";/g;
+
 rmSync(bundle, { recursive: true, force: true });
 await bundleProgram(['launch.js', 'load-bundle.js', 'main.js']);
 await build({ ...program, entryPoints: workers.map((file) => join(compiled, file)) });
@@ -78,12 +81,51 @@ async function bundleProgram(entries) {
     sourcemap: 'inline',
     write: false,
   });
+  refuseCycles(outputFiles);
   for (const { path, text } of outputFiles) {
     const banner = text.includes('import.meta.url') ? fileUrl : '';
-    const { code, map } = await transform(text, { ...toCommonJs, banner, sourcemap: 'external' });
+    const { code, map } = await transform(bindImports(text), {
+      ...toCommonJs,
+      define: { ...toCommonJs.define, $req: 'require' },
+      banner,
+      sourcemap: 'external',
+    });
     const mapName = `${basename(path)}.map`;
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, `${code}//# sourceMappingURL=${mapName}\n`);
     writeFileSync(join(dirname(path), mapName), map);
   }
+}
+
+/**
+ * Takes what a file imports from other chunks once, when it is loaded. As CommonJS by esbuild's rules, every use of it would call two getters, one of
+ * which is shared by all exports of all chunks: 2 to 8% of a request. What is bound has the same length, so that the source map stays true.
+ */
+function bindImports(text) {
+  return text.replace(chunkImport, (_, names, chunk) =>
+    names === undefined
+      ? `$req("${chunk}");`
+      : `var${names.replaceAll(' as ', ':   ')}=$req("${chunk}");`,
+  );
+}
+
+/** What is bound when a file is loaded must be there by then. */
+function refuseCycles(files) {
+  const imports = new Map(
+    files.map(({ path, text }) => [
+      path,
+      [...text.matchAll(chunkImport)].map(([, , chunk]) => join(dirname(path), chunk)),
+    ]),
+  );
+  const done = new Set();
+  const visit = (path, importers) => {
+    if (importers.includes(path))
+      throw new Error(
+        `Chunks import each other: ${[...importers, path].map((one) => basename(one)).join(', ')}`,
+      );
+    if (done.has(path)) return;
+    for (const imported of imports.get(path) ?? []) visit(imported, [...importers, path]);
+    done.add(path);
+  };
+  for (const path of imports.keys()) visit(path, []);
 }
