@@ -20,9 +20,9 @@ const { Agent, request } = require('node:https');
 const { workerData, parentPort } = require('node:worker_threads');
 const { port, ca, clients, exchanges, bodyBytes, ahead } = workerData;
 const body = Buffer.alloc(bodyBytes);
-const turn = () => new Promise((resolve) => setImmediate(resolve));
+const iteration = () => new Promise((resolve) => setImmediate(resolve));
 const readSlowly = async (answer) => {
-  for await (const _ of answer) for (let n = 0; n < 3; n += 1) await turn();
+  for await (const _ of answer) for (let n = 0; n < 3; n += 1) await iteration();
 };
 const exchange = (agent, isSlow, isWrite) => new Promise((resolve) => {
   const headers = isWrite ? { 'content-length': bodyBytes } : {};
