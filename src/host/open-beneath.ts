@@ -31,6 +31,7 @@ const noFollow = constants.O_NOFOLLOW;
 const noMagicLinks = 2;
 const noSymlinks = 4;
 const beneath = 8;
+const inRoot = 16;
 
 /** Follows links: only for paths that pods cannot change. */
 export function openPath(path: string): number {
@@ -45,13 +46,15 @@ export type OpenBeneath = {
   readonly mode?: number;
   /** Follow links that stay inside; absent: links are refused. */
   readonly followsLinks?: boolean;
+  /** The directory is the root of links: absolute ones begin there. Needs Linux 5.6. */
+  readonly isRoot?: boolean;
 };
 
 /** `path` is relative to the directory; empty: the directory itself. Throws SystemCallError: ELOOP for a link, EXDEV for a path that leads out. Close it with `closeDescriptor`. */
 export function openBeneath(
   directory: number,
   path: string,
-  { flags, mode = 0, followsLinks = false }: OpenBeneath,
+  { flags, mode = 0, followsLinks = false, isRoot = false }: OpenBeneath,
 ): number {
   const names = namesOf(path);
   const relative = names.length === 0 ? '.' : names.join('/');
@@ -59,7 +62,8 @@ export function openBeneath(
   const how = Buffer.alloc(24);
   how.writeBigUInt64LE(BigInt(flags | closeOnExec), 0);
   how.writeBigUInt64LE(BigInt(mode), 8);
-  how.writeBigUInt64LE(BigInt(beneath | noMagicLinks | (followsLinks ? 0 : noSymlinks)), 16);
+  const within = isRoot ? inRoot : beneath;
+  how.writeBigUInt64LE(BigInt(within | noMagicLinks | (followsLinks ? 0 : noSymlinks)), 16);
   try {
     return calls().openat2(callNumbers.openat2, directory, relative, how, how.length);
   } catch (error) {

@@ -10,6 +10,7 @@ import type { Secret } from '../kinds/secret/types.ts';
 import type { Service } from '../kinds/service/types.ts';
 import type { Log } from '../observe/log.ts';
 import type { ClusterDns, ResolverConfig } from './environment/resolver-config.ts';
+import type { NodeImages } from './images/run-node-images.ts';
 import type { NodeMetrics } from './metrics.ts';
 import type { PodNetwork } from './network/pod-network.ts';
 import type { WaitForRelease } from './pod/run-release.ts';
@@ -23,6 +24,8 @@ export type NodeParts = {
   readonly metrics: NodeMetrics;
   readonly events: EventRecorder;
   readonly runtime: Runtime;
+  /** Absent: the node has no images. */
+  readonly images?: NodeImages;
   readonly network: PodNetwork;
   readonly dial: Dial;
   /** Addresses of the node. */

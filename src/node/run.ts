@@ -3,7 +3,7 @@ import { setMaxListeners } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, readdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ApiCaller } from '../client/api-call.ts';
-import { createEventRecorder } from '../client/event-recorder.ts';
+import { createEventRecorder, type EventRecorder } from '../client/event-recorder.ts';
 import type { Informer } from '../client/informer.ts';
 import { type ResourceClient, resourceClient } from '../client/rest.ts';
 import { createSharedInformers, waitForSync } from '../client/shared-informers.ts';
@@ -21,6 +21,11 @@ import type { Log } from '../observe/log.ts';
 import { createMetrics, type MetricsRegistry } from '../observe/metrics.ts';
 import { diffPods } from './diff.ts';
 import { type ClusterDns, parseResolverConfig } from './environment/resolver-config.ts';
+import {
+  type NodeImages,
+  type NodeImagesOptions,
+  startNodeImages,
+} from './images/run-node-images.ts';
 import { removeOldLogs } from './logs/remove-old-logs.ts';
 import { createNodeMetrics } from './metrics.ts';
 import { hostNetwork, type PodNetwork } from './network/pod-network.ts';
@@ -30,13 +35,10 @@ import { createReleases, type WaitForRelease } from './pod/run-release.ts';
 import { type Dial, dialHost } from './probes/probe-container.ts';
 import type { Runtime } from './runtimes/runtime.ts';
 import { type NodeServer, type NodeServerTls, serveNode } from './serve-node.ts';
-import { capacity, type NodeStatusOptions, nodeStatus } from './status/node-status.ts';
+import { capacity } from './status/node-status.ts';
 import { readMachine, readOptionalFile } from './status/read-machine.ts';
-import {
-  type RegistrationOptions,
-  registerNode,
-  runHeartbeats,
-} from './status/run-registration.ts';
+import { defaultMaxPods, registrationOf } from './status/registration-options.ts';
+import { registerNode, runHeartbeats } from './status/run-registration.ts';
 import { createStatusWriter, type StatusWriter } from './status/write-status.ts';
 import { removePodFiles } from './volumes/run-volumes.ts';
 
@@ -52,6 +54,8 @@ export type NodeOptions = {
   /** More paths to hide from pods: keys and passwords elsewhere. */
   readonly privatePaths?: readonly string[];
   readonly runtime: Runtime;
+  /** Absent: containers run from this machine's files only. */
+  readonly images?: NodeImagesOptions;
   readonly cluster: ClusterDns;
   readonly version: ReleaseVersion;
   /** The agent's HTTPS server; absent: none. */
@@ -77,8 +81,6 @@ export type RunningNode = {
   readonly ended: Promise<void>;
 };
 
-/** The kubelet's default. */
-const defaultMaxPods = 110;
 /** After the containers have stopped: limits the time for the last writes of pod statuses. */
 const finalWritesMs = 5000;
 
@@ -115,7 +117,14 @@ async function work(
   signal: AbortSignal,
 ): Promise<Pick<RunningNode, 'ended'>> {
   const { log, dataDirectory } = options;
-  const registration = registrationOf(options, server?.port ?? 0);
+  const clock = clockOf(options);
+  const { caller, name } = options;
+  const events = createEventRecorder({ caller, component: 'kubelet', host: name, clock, log });
+  const images = imagesOf(options, events, signal);
+  const registration = registrationOf(options, {
+    ...{ clock, port: server?.port ?? 0 },
+    ...(images === undefined ? {} : { images }),
+  });
   await registerNode(registration, signal);
   const informers = createSharedInformers(
     { caller: options.caller, clock: clockOf(options), log },
@@ -128,7 +137,7 @@ async function work(
   setMaxListeners(0, writing.signal);
   const { parts, writer } = createParts(
     options,
-    { registry, services, writing: writing.signal },
+    { registry, services, events, writing: writing.signal, ...(images && { images }) },
     signal,
   );
   countRunning(parts, workers);
@@ -149,64 +158,41 @@ async function work(
   };
 }
 
+function imagesOf(
+  { images, log, name, clock }: NodeOptions,
+  events: EventRecorder,
+  signal: AbortSignal,
+): NodeImages | undefined {
+  if (images === undefined) return undefined;
+  // As a kubelet refers to its node in events: the uid is the name.
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name, uid: name } };
+  return startNodeImages(
+    images,
+    {
+      ...{ clock: clock ?? systemClock, log },
+      report: (reason, message) => events.record(node, { type: 'Warning', reason, message }),
+    },
+    signal,
+  );
+}
+
 const clockOf = ({ clock }: NodeOptions): Clock => clock ?? systemClock;
-
-function registrationOf(options: NodeOptions, port: number): RegistrationOptions {
-  const {
-    caller,
-    log,
-    name,
-    nodeIPs,
-    labels = {},
-    runtime,
-    version,
-    maxPods = defaultMaxPods,
-  } = options;
-  const clock = clockOf(options);
-  const facts = readMachine(options.dataDirectory);
-  return {
-    caller,
-    clock,
-    log,
-    name,
-    labels,
-    facts,
-    onStatusChange: (listener) => options.network?.onProblemChange(listener),
-    status: (before) =>
-      nodeStatus({
-        name,
-        ips: nodeIPs,
-        port,
-        facts,
-        runtimeVersion: `${runtime.name}://${runtime.version}`,
-        agentVersion: version,
-        maxPods,
-        before,
-        now: clock.now(),
-        ...networkState(options.network),
-      }),
-  };
-}
-
-function networkState(network: PodNetwork | undefined): Pick<NodeStatusOptions, 'network'> {
-  if (network?.reportsCondition !== true) return {};
-  const problem = network.problem();
-  return { network: problem === undefined ? {} : { problem } };
-}
 
 type PartsOptions = {
   readonly registry: MetricsRegistry;
   readonly services: Informer<Service>;
+  readonly events: EventRecorder;
+  readonly images?: NodeImages;
   /** Aborts later than the agent's signal: statuses and deletions are written after the containers have stopped. */
   readonly writing: AbortSignal;
 };
 
 function createParts(
   options: NodeOptions,
-  { registry, services, writing }: PartsOptions,
+  { registry, services, events, images, writing }: PartsOptions,
   signal: AbortSignal,
 ): { readonly parts: NodeParts; readonly writer: StatusWriter } {
-  const { caller, log, name, nodeIPs, dataDirectory, runtime, cluster } = options;
+  const { caller, log, nodeIPs, dataDirectory, runtime, cluster } = options;
   const clock = clockOf(options);
   const client = resourceClient(caller, podDefinition);
   const writer = createStatusWriter({ client, clock, log }, writing);
@@ -215,8 +201,9 @@ function createParts(
     clock,
     log,
     metrics: createNodeMetrics(registry),
-    events: createEventRecorder({ caller, component: 'kubelet', host: name, clock, log }),
+    events,
     runtime,
+    ...(images === undefined ? {} : { images }),
     network: options.network ?? hostNetwork(nodeIPs),
     dial: options.dial ?? dialHost,
     nodeIPs,
@@ -384,6 +371,7 @@ async function shutDown(shutdown: Shutdown, signal: AbortSignal): Promise<void> 
   const written = Promise.all([
     writer.settled(),
     heartbeats,
+    parts.images?.ended,
     informers.ended(),
     parts.events.flushed(),
   ]);

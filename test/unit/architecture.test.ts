@@ -186,10 +186,15 @@ const writesByPath: Readonly<Record<string, string>> = {
   'node/runtimes/process/write-process-marks.ts': "marks, in the agent's own directory",
   'node/runtimes/process/write-log-file.ts': 'logs, which no pod sees',
   'node/runtimes/process/apply-root.ts': 'directories of a container that has not started',
+  'node/runtimes/oci/apply-image-files.ts': 'directories of a container that has not started',
+  'node/runtimes/oci/run-runtime.ts': 'directories of a container that has not started',
+  'node/runtimes/oci/probe-overlay.ts': "a test in the agent's own directory",
 };
 /** Descriptors of /proc and of roots, which are not files of pods. */
 const allowedOpens = new Set([
   'node/runtimes/process/read-process.ts openSync',
+  // /proc of a process that holds an image and executes nothing of it.
+  'node/runtimes/oci/read-image-users.ts openSync',
   'node/runtimes/process/spawn-entered.ts openSync',
   'node/logs/read-logs.ts openSync',
 ]);

@@ -30,6 +30,8 @@ export type Terminated = {
 export type ContainerRecord = {
   readonly state: Waiting | Running | Terminated;
   readonly last?: Terminated;
+  /** Name and ID for its status; absent: it runs from this machine's files. */
+  readonly image?: { readonly name: string; readonly id: string };
   /** Starts after the first. */
   readonly restartCount: number;
   /** It is running, and its startup probe has succeeded, if it has one. */

@@ -2,6 +2,12 @@
 import type { Container } from '../../kinds/pod/container.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import {
+  type IdentityVerdict,
+  type ImageUsers,
+  imageIdentity,
+  imageUserOf,
+} from '../runtimes/oci/image-users.ts';
+import {
   allCapabilities,
   type CapabilityName,
   type ChosenCapabilities,
@@ -14,6 +20,8 @@ export type ContainerSecurity = {
   readonly uid: number;
   readonly gid: number;
   readonly groups: readonly number[];
+  /** Home directory of the user. */
+  readonly home: string;
   readonly capabilities: ReadonlySet<CapabilityName>;
   readonly isPrivileged: boolean;
   /** no_new_privs: programs never gain privileges. */
@@ -35,6 +43,7 @@ export const defaultSecurity: ContainerSecurity = {
   uid: 0,
   gid: 0,
   groups: [],
+  home: '/root',
   capabilities: defaultCapabilities,
   isPrivileged: false,
   // Stricter than Kubernetes' default: containers see the machine's own set-user-id programs.
@@ -52,14 +61,25 @@ export type SecurityVerdict =
   | { readonly security: ContainerSecurity }
   | { readonly problem: string };
 
+/** What the image says about the user of its containers. */
+export type ImageSecurity = {
+  /** `USER` of its configuration. */
+  readonly user?: string;
+  readonly users: ImageUsers;
+};
+
 /** Problems have the kubelet's messages, where it has one. */
-export function containerSecurity(pod: Pod, container: Container): SecurityVerdict {
+export function containerSecurity(
+  pod: Pod,
+  container: Container,
+  image?: ImageSecurity,
+): SecurityVerdict {
   const own = container.securityContext ?? {};
   const podSecurity = pod.spec.securityContext ?? {};
   // Fields of the container take precedence.
   const both = { ...podSecurity, ...own };
   const problem =
-    rootProblem(pod, container, both) ?? userNamespaceProblem(pod) ?? profileProblem(both);
+    rootProblem(pod, container, both, image) ?? userNamespaceProblem(pod) ?? profileProblem(both);
   if (problem !== undefined) return { problem };
   const isPrivileged = own.privileged ?? false;
   const chosen = capabilitiesOf(own);
@@ -67,14 +87,16 @@ export function containerSecurity(pod: Pod, container: Container): SecurityVerdi
   const sysctls = podSysctls(pod);
   if ('forbidden' in sysctls) return { problem: sysctls.forbidden };
   const isUnconfined = both.seccompProfile?.type === 'Unconfined';
+  const found = identityOf(both, image);
+  if ('problem' in found) return found;
+  const { uid, gid, groups, home } = found.identity;
   return {
     security: {
-      uid: Number(both.runAsUser ?? defaultSecurity.uid),
-      gid: Number(both.runAsGroup ?? defaultSecurity.gid),
-      groups: groupsOf(podSecurity),
+      ...{ uid, gid, home },
+      groups: groupsOf(podSecurity, groups),
       capabilities: chosen.capabilities,
       isPrivileged,
-      hasNoNewPrivileges: !isPrivileged && own.allowPrivilegeEscalation !== true,
+      hasNoNewPrivileges: !isPrivileged && !mayEscalate(own, image),
       seccomp: isPrivileged || isUnconfined ? 'none' : 'default',
       hasReadOnlyRoot: own.readOnlyRootFilesystem ?? false,
       hasUnmaskedProc: isPrivileged || own.procMount === 'Unmasked',
@@ -86,6 +108,28 @@ export function containerSecurity(pod: Pod, container: Container): SecurityVerdi
 
 const capabilitiesOf = ({ privileged, capabilities = {} }: OwnSecurity): ChosenCapabilities =>
   privileged === true ? { capabilities: allCapabilities } : chooseCapabilities(capabilities);
+
+/** Kubernetes' default for images, with set-user-id programs of their own. Stricter for those of this machine. */
+const mayEscalate = (
+  { allowPrivilegeEscalation }: OwnSecurity,
+  image: ImageSecurity | undefined,
+): boolean => allowPrivilegeEscalation ?? image !== undefined;
+
+function identityOf(
+  { runAsUser, runAsGroup }: PodSecurity & OwnSecurity,
+  image: ImageSecurity | undefined,
+): IdentityVerdict {
+  if (image === undefined) {
+    const uid = Number(runAsUser ?? defaultSecurity.uid);
+    const gid = Number(runAsGroup ?? defaultSecurity.gid);
+    return { identity: { uid, gid, groups: [], home: uid === 0 ? '/root' : '/' } };
+  }
+  return imageIdentity(image.users, {
+    ...(image.user === undefined ? {} : { imageUser: image.user }),
+    ...(runAsUser === undefined ? {} : { runAsUser: Number(runAsUser) }),
+    ...(runAsGroup === undefined ? {} : { runAsGroup: Number(runAsGroup) }),
+  });
+}
 
 function sharing({ spec }: Pod) {
   return {
@@ -99,12 +143,21 @@ function rootProblem(
   { metadata }: Pod,
   { name }: Container,
   { runAsNonRoot = false, runAsUser }: PodSecurity & OwnSecurity,
+  image: ImageSecurity | undefined,
 ): string | undefined {
-  if (!runAsNonRoot || Number(runAsUser ?? 0) !== 0) return undefined;
+  if (!runAsNonRoot) return undefined;
   const of = `(pod: "${metadata.name}_${metadata.namespace}(${metadata.uid})", container: ${name})`;
-  return runAsUser === undefined
+  if (runAsUser !== undefined) {
+    return Number(runAsUser) === 0
+      ? `container's runAsUser breaks non-root policy ${of}`
+      : undefined;
+  }
+  const user = imageUserOf(image?.user);
+  if (user.name !== undefined)
+    return `container has runAsNonRoot and image has non-numeric user (${user.name}), cannot verify user is non-root ${of}`;
+  return (user.uid ?? 0) === 0
     ? `container has runAsNonRoot and image will run as root ${of}`
-    : `container's runAsUser breaks non-root policy ${of}`;
+    : undefined;
 }
 
 /**
@@ -119,10 +172,13 @@ function userNamespaceProblem({ spec }: Pod): string | undefined {
 type PodSecurity = NonNullable<Pod['spec']['securityContext']>;
 type OwnSecurity = NonNullable<Container['securityContext']>;
 
-function groupsOf({ supplementalGroups = [], fsGroup }: PodSecurity): readonly number[] {
-  return [...new Set([...supplementalGroups, ...(fsGroup === undefined ? [] : [fsGroup])])].map(
-    Number,
-  );
+/** With the policy Strict, only those of the spec. */
+function groupsOf(
+  { supplementalGroups = [], fsGroup, supplementalGroupsPolicy }: PodSecurity,
+  ofImage: readonly number[],
+): readonly number[] {
+  const own = [...supplementalGroups, ...(fsGroup === undefined ? [] : [fsGroup])].map(Number);
+  return [...new Set([...own, ...(supplementalGroupsPolicy === 'Strict' ? [] : ofImage)])];
 }
 
 /** Unsupported profiles are refused, not ignored. */

@@ -22,10 +22,12 @@ import {
 import { closeVolumes, openVolumes, terminationMessageName } from '../volumes/open-volumes.ts';
 import { makeSharedMemory, type PodVolumes, readObjects } from '../volumes/run-volumes.ts';
 import { type ContainerSecurity, containerSecurity } from './container-security.ts';
+import type { ContainerImages } from './run-container-images.ts';
 
 export type ContainerStart = {
   readonly pod: Pod;
   readonly container: Container;
+  readonly images: ContainerImages;
   /** Number of earlier starts. */
   readonly attempt: number;
   /** The container whose process namespace it joins. */
@@ -50,14 +52,18 @@ export async function startContainer(
   const log = logPath(parts.dataDirectory, pod, container.name, attempt);
   await removeOldRuns(runs, log, attempt);
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const security = securityOf(pod, container);
+  const security = await securityOf(start, parts);
   const sharedMemory = makeSharedMemory(start.directory, parts.log);
-  const volumes = openVolumes({ ...start, variables, privatePaths: parts.privatePaths });
+  const volumes = openVolumes({
+    ...start,
+    ...{ variables, privatePaths: parts.privatePaths, images: start.images.volumes },
+  });
   const toRun: ContainerToRun = {
     id: randomBytes(32).toString('hex'),
     pod: { uid, namespace, name },
     name: container.name,
     image: container.image ?? '',
+    ...(start.images.root === undefined ? {} : { rootImage: start.images.root }),
     command: (container.command ?? []).map(expand),
     args: (container.args ?? []).map(expand),
     variables,
@@ -110,8 +116,14 @@ async function environment(
   return found.variables;
 }
 
-function securityOf(pod: Pod, container: Container): ContainerSecurity {
-  const verdict = containerSecurity(pod, container);
+async function securityOf(
+  { pod, container, images: { root } }: ContainerStart,
+  { runtime }: NodeParts,
+): Promise<ContainerSecurity> {
+  const users = root && (await runtime.imageUsers?.(root.local, root.unpacked));
+  const { user } = root?.local.config ?? {};
+  const image = users && { users, ...(user === undefined ? {} : { user }) };
+  const verdict = containerSecurity(pod, container, image);
   if ('problem' in verdict) throw new ContainerConfigError(verdict.problem);
   return verdict.security;
 }
@@ -154,6 +166,7 @@ function systemFiles(
       writeFileSync(source, text);
       // Independent of the umask of this process.
       chmodSync(source, mode);
-      return { source, path, isReadOnly: false, isOptional: true };
+      const replaces = path !== defaultTerminationMessagePath;
+      return { source, path, isReadOnly: false, isOptional: true, replaces };
     });
 }

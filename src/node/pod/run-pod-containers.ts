@@ -11,7 +11,6 @@ import {
   ContainerStartError,
   type RunningContainer,
 } from '../runtimes/runtime.ts';
-import { imageVolumeProblem, type RefusedImage } from '../volumes/image-volumes.ts';
 import { readTerminationMessage } from '../volumes/open-volumes.ts';
 import {
   type ActiveContainer,
@@ -23,9 +22,15 @@ import {
   updateRunning,
 } from './active-containers.ts';
 import { containerTypes, listOf } from './container-lists.ts';
-import type { ContainerRecords, Terminated } from './container-record.ts';
+import type { ContainerRecords, Terminated, Waiting } from './container-record.ts';
 import { durationText, nextBackOff, restartLimits } from './restart-policy.ts';
 import { logPath, startContainer } from './run-container.ts';
+import {
+  type ContainerImages,
+  getContainerImages,
+  type RefusedImage,
+  statusImage,
+} from './run-container-images.ts';
 import { runHook } from './run-hook.ts';
 import { resizeContainers } from './run-resize.ts';
 import { type StopOptions, stopContainer } from './stop-container.ts';
@@ -79,31 +84,47 @@ async function start(
   pod: Pod,
   sandbox: PodSandbox,
 ): Promise<void> {
+  const images = await getContainerImages(all, container, pod).catch((error: unknown) => {
+    // The pod is terminating.
+    if (all.interrupted.signal.aborted) return undefined;
+    throw error;
+  });
+  if (images === undefined) return;
+  if ('problem' in images) onImageProblem(all, container, pod, images);
+  else await startFrom(all, container, pod, { sandbox, images });
+}
+
+type StartFrom = { readonly sandbox: PodSandbox; readonly images: ContainerImages };
+
+async function startFrom(
+  all: Containers,
+  container: Container,
+  pod: Pod,
+  { sandbox, images }: StartFrom,
+): Promise<void> {
   const { parts, records } = all;
-  const { name, image = '' } = container;
-  const problem = parts.runtime.imageProblem({ image, command: container.command ?? [] });
-  const refused = problem === undefined ? imageVolumeProblem(pod, container) : { image, problem };
-  if (refused !== undefined) {
-    onImageError(all, container, pod, refused);
-    return;
-  }
+  const { name } = container;
   const before = records[name];
   const last = before?.state.kind === 'terminated' ? before.state : before?.last;
   const attempt = last === undefined ? 0 : (before?.restartCount ?? 0) + 1;
   const type = containerTypes[listOf(pod, container.name)];
-  recordEvent(all, pod, container, [
-    'Pulled',
-    `Container image "${image}" already present on machine`,
-  ]);
   try {
     const target = targetOf(all, container);
-    const running = await startContainer({ pod, container, attempt, ...target, ...sandbox }, parts);
+    const running = await startContainer(
+      { pod, container, attempt, images, ...target, ...sandbox },
+      parts,
+    ).catch((error: unknown) => {
+      images.release();
+      throw error;
+    });
+    void running.ended.then(images.release);
     recordEvent(all, pod, container, ['Created', `Created container: ${name}`]);
     recordEvent(all, pod, container, ['Started', `Started container ${name}`]);
     parts.metrics.startedContainers.add({ container_type: type });
     const now = parts.clock.now();
     records[name] = {
-      state: { kind: 'running', id: containerId(parts, running.id), startedAt: now },
+      state: { kind: 'running', id: containerId(running), startedAt: now },
+      ...(images.root === undefined ? {} : { image: statusImage(images.root) }),
       ...(last === undefined ? {} : { last }),
       restartCount: attempt,
       isStarted: false,
@@ -137,7 +158,7 @@ function targetOf(
   return { target };
 }
 
-const containerId = ({ runtime }: NodeParts, id: string): string => `${runtime.name}://${id}`;
+const containerId = ({ runtimeName, id }: RunningContainer): string => `${runtimeName}://${id}`;
 
 /** Runs the postStart hook, then the probes. */
 async function afterStart(
@@ -222,7 +243,7 @@ function onExit(
   const record = records[name];
   const state: Terminated = {
     kind: 'terminated',
-    id: containerId(parts, active.running.id),
+    id: containerId(active.running),
     exitCode: end.exitCode,
     reason: endReason(end),
     message: terminationMessage(all, container, pod, { active, end, attempt }),
@@ -276,30 +297,14 @@ function backOff(all: Containers, container: Container, pod: Pod): void {
   });
 }
 
-function onImageError(
+function onImageProblem(
   all: Containers,
   container: Container,
   pod: Pod,
-  { image, problem }: RefusedImage,
+  { problem: { reason, message }, retryAt }: RefusedImage,
 ): void {
-  const isFirst = all.records[container.name] === undefined;
-  if (isFirst) {
-    recordEvent(all, pod, container, [
-      'Failed',
-      `Failed to pull image "${image}": ${problem}`,
-      'Warning',
-    ]);
-    recordEvent(all, pod, container, ['Failed', 'Error: ErrImagePull', 'Warning']);
-    setWaiting(all, container, 'ErrImagePull', problem);
-    return;
-  }
-  recordEvent(all, pod, container, ['BackOff', `Back-off pulling image "${image}"`]);
-  setWaiting(
-    all,
-    container,
-    'ImagePullBackOff',
-    `Back-off pulling image "${image}": ErrImagePull: ${problem}`,
-  );
+  recordEvent(all, pod, container, ['Failed', `Error: ${reason}`, 'Warning']);
+  setWaiting(all, container, { reason, message, ...(retryAt === undefined ? {} : { retryAt }) });
 }
 
 function onStartError(all: Containers, container: Container, pod: Pod, error: unknown): void {
@@ -312,18 +317,18 @@ function onStartError(all: Containers, container: Container, pod: Pod, error: un
         : 'CreateContainerError';
   all.parts.metrics.startErrors.add({ container_type: type, code: reason });
   recordEvent(all, pod, container, ['Failed', `Error: ${messageOf(error)}`, 'Warning']);
-  setWaiting(all, container, reason, messageOf(error));
+  setWaiting(all, container, { reason, message: messageOf(error) });
 }
 
 function setWaiting(
   { records, parts, changed }: Containers,
   { name }: Container,
-  reason: string,
-  message: string,
+  { reason, message, ...waiting }: Omit<Waiting, 'kind'> & { readonly message: string },
 ): void {
   const before = records[name];
   const last = before?.state.kind === 'terminated' ? before.state : before?.last;
-  const retryAt = parts.clock.now() + startRetryMs;
+  const resyncAt = parts.clock.now() + startRetryMs;
+  const retryAt = Math.min(resyncAt, waiting.retryAt ?? resyncAt);
   records[name] = {
     restartCount: before?.restartCount ?? 0,
     ...(before?.backOff === undefined ? {} : { backOff: before.backOff }),

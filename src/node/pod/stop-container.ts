@@ -5,6 +5,7 @@ import { isRestartableInitContainer } from '../../kinds/pod/ports.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { NodeParts } from '../node-parts.ts';
 import type { RunningContainer } from '../runtimes/runtime.ts';
+import { signalNumber } from '../runtimes/signal-number.ts';
 import {
   type ActiveContainer,
   type Containers,
@@ -42,7 +43,8 @@ export async function stopContainer(
   recordEvent(all, pod, container, ['Killing', options.message]);
   const deadline = parts.clock.now() + options.graceMs;
   if (options.graceMs > 0) await preStop(all, container, pod, { found, options });
-  running.signal((container.lifecycle?.stopSignal ?? 'SIGTERM') as NodeJS.Signals);
+  const ofSpec = signalNumber(container.lifecycle?.stopSignal);
+  running.signal(ofSpec ?? running.stopSignal ?? 'SIGTERM');
   const rest = Math.max(deadline - parts.clock.now(), options.graceMs > 0 ? minGraceMs : 0);
   const hasEnded = await endsWithin(running, rest, parts.clock, options.skipGrace);
   if (!hasEnded) running.signal('SIGKILL');

@@ -1,9 +1,11 @@
 // The contract of container runtimes.
 import type { Readable, Writable } from 'node:stream';
 import type { TerminalSize } from '../../host/pseudo-terminal.ts';
+import type { LocalImage, UnpackedImage } from '../../images/image-store.ts';
 import type { ResourceRequirements } from '../../kinds/pod/resources.ts';
 import type { Variables } from '../environment/service-variables.ts';
 import type { ContainerSecurity } from '../pod/container-security.ts';
+import type { ImageUsers } from './oci/image-users.ts';
 
 export type MaskedPath = { readonly path: string; readonly isDirectory: boolean };
 
@@ -17,8 +19,19 @@ export type Mount = {
   readonly descriptor?: number;
   /** Paths below the source that are masked in the container. */
   readonly masked?: readonly MaskedPath[];
+  /** Mounts an image instead of the source, read-only, or what it has at a path. */
+  readonly image?: UnpackedImage;
+  readonly imagePath?: string;
+  /** Whatever an image has at the path is replaced. */
+  readonly replaces?: boolean;
   /** Omitted if the machine does not permit mounts. */
   readonly isOptional?: boolean;
+};
+
+/** The image of a container: its configuration and its files. */
+export type RootImage = {
+  readonly local: LocalImage;
+  readonly unpacked: UnpackedImage;
 };
 
 export type ContainerToRun = {
@@ -27,6 +40,8 @@ export type ContainerToRun = {
   readonly pod: { readonly uid: string; readonly namespace: string; readonly name: string };
   readonly name: string;
   readonly image: string;
+  /** Absent: it runs from this machine's files. */
+  readonly rootImage?: RootImage;
   /** From the spec, with variables expanded; empty: that of the image. */
   readonly command: readonly string[];
   readonly args: readonly string[];
@@ -78,11 +93,15 @@ export type EnteredProgram = {
 
 export type RunningContainer = {
   readonly id: string;
+  /** Of its runtime, as in container ids: `process`, `oci`. */
+  readonly runtimeName: string;
   readonly pid: number;
   /** Never rejects. */
   readonly ended: Promise<ContainerEnd>;
   /** Signals the container; does nothing after its termination. */
-  readonly signal: (name: NodeJS.Signals) => void;
+  readonly signal: (signal: NodeJS.Signals | number) => void;
+  /** The signal that its image wants for its end. */
+  readonly stopSignal?: number;
   /** Starts a program in the container, with its namespaces and privileges. Rejects with ContainerStartError. */
   readonly enter: (
     argv: readonly [string, ...string[]],
@@ -106,6 +125,10 @@ export type Runtime = {
   readonly imageProblem: (
     container: Pick<ContainerToRun, 'image' | 'command'>,
   ) => string | undefined;
+  /** Whether the container runs from an image of a registry; absent: none does. */
+  readonly needsImage?: (container: Pick<ContainerToRun, 'image'>) => boolean;
+  /** The users that the image knows. Throws ContainerConfigError or ContainerStartError. */
+  readonly imageUsers?: (image: LocalImage, unpacked: UnpackedImage) => Promise<ImageUsers>;
   /** Throws ContainerStartError. */
   readonly startContainer: (container: ContainerToRun) => Promise<RunningContainer>;
   /** Releases what the containers of a pod share; all of them must have terminated. */

@@ -35,6 +35,8 @@ export type NodeStatusOptions = {
   readonly now: number;
   /** The pod network, where pods have one of their own, and why it is not ready. */
   readonly network?: { readonly problem?: string };
+  /** Absent: it has none. */
+  readonly images?: NodeStatus['images'];
 };
 
 export function nodeLabels(
@@ -75,6 +77,7 @@ export function nodeStatus(options: NodeStatusOptions): NodeStatus {
         .map((address) => ({ type: 'InternalIP', address })),
       { type: 'Hostname', address: name },
     ],
+    ...(options.images === undefined ? {} : { images: options.images }),
     daemonEndpoints: { kubeletEndpoint: { Port: port } },
     nodeInfo: {
       machineID: facts.machineId,

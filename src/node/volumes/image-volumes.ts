@@ -1,22 +1,29 @@
-// Image volumes are refused: nodes run processes and have no images.
+// Volumes of a pod that are images.
 import type { Container } from '../../kinds/pod/container.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 
-export type RefusedImage = { readonly image: string; readonly problem: string };
+export type ImageVolume = {
+  /** Name of the volume. */
+  readonly volume: string;
+  readonly image: string;
+  readonly policy: string;
+};
 
-/** The problem of the first image volume that the container mounts. */
-export function imageVolumeProblem(
+/** Those that the container mounts. */
+export function mountedImageVolumes(
   { spec }: Pod,
   { volumeMounts = [] }: Container,
-): RefusedImage | undefined {
+): readonly ImageVolume[] {
   const mounted = new Set(volumeMounts.map(({ name }) => name));
-  const volume = (spec.volumes ?? []).find(
-    (one) => one.image !== undefined && mounted.has(one.name),
+  return (spec.volumes ?? []).flatMap(({ name, image }) =>
+    image === undefined || !mounted.has(name)
+      ? []
+      : [
+          {
+            volume: name,
+            image: image.reference ?? '',
+            policy: image.pullPolicy ?? 'IfNotPresent',
+          },
+        ],
   );
-  if (volume === undefined) return undefined;
-  const image = volume.image?.reference ?? '';
-  return {
-    image,
-    problem: `volume ${JSON.stringify(volume.name)} cannot be mounted: this node runs processes and has no images`,
-  };
 }

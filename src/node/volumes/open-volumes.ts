@@ -4,6 +4,7 @@ import { join, relative } from 'node:path';
 import { closeDescriptor } from '../../host/native.ts';
 import { makeBeneath, openBeneath, openPath, pathOnly } from '../../host/open-beneath.ts';
 import { SystemCallError } from '../../host/system-call-error.ts';
+import type { UnpackedImage } from '../../images/image-store.ts';
 import type { Container } from '../../kinds/pod/container.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { trimEnd } from '../../meta/trim-end.ts';
@@ -18,6 +19,8 @@ export type VolumesToOpen = {
   readonly container: Container;
   readonly volumes: PodVolumes;
   readonly variables: Variables;
+  /** Of volumes that are images, by name. */
+  readonly images: ReadonlyMap<string, { readonly unpacked: UnpackedImage }>;
   /** Paths masked from pods. */
   readonly privatePaths: readonly string[];
 };
@@ -44,7 +47,9 @@ export function closeVolumes(mounts: readonly Mount[]): void {
 type VolumeMount = NonNullable<Container['volumeMounts']>[number];
 
 function openOne(toOpen: VolumesToOpen, mount: VolumeMount): Mount {
-  const { pod, container, volumes, variables, privatePaths } = toOpen;
+  const { pod, container, volumes, variables, privatePaths, images } = toOpen;
+  const image = images.get(mount.name);
+  if (image !== undefined) return imageMount(mount, image.unpacked, variables);
   const source = volumes.path(mount.name);
   if (source === undefined) {
     throw new ContainerConfigError(
@@ -66,6 +71,14 @@ function openOne(toOpen: VolumesToOpen, mount: VolumeMount): Mount {
     isReadOnly: mount.readOnly === true || !isWritable,
     ...(masked.length === 0 ? {} : { masked }),
     ...(mount.mountPath === accountPath ? { isOptional: true } : {}),
+  };
+}
+
+function imageMount(mount: VolumeMount, image: UnpackedImage, variables: Variables): Mount {
+  const imagePath = subPathOf(mount, variables);
+  return {
+    ...{ source: '', path: trimEnd(mount.mountPath, '/') || '/', isReadOnly: true, image },
+    ...(imagePath === '' ? {} : { imagePath }),
   };
 }
 

@@ -22,7 +22,7 @@ import type { Volume } from '../../kinds/pod/volume.ts';
 import type { Log } from '../../observe/log.ts';
 import { parseTime } from '../../schema/time.ts';
 import type { NodeParts } from '../node-parts.ts';
-import { sharedMemoryOptions } from '../runtimes/sandbox/root-steps.ts';
+import { sharedMemoryOptions } from '../runtimes/sandbox/system-steps.ts';
 import { memoryVolumeBytes } from './memory-volume-size.ts';
 import { storageLimits } from './storage-limits.ts';
 import { type TokenSpec, tokenSpecs, type VolumeSources, volumeFiles } from './volume-files.ts';

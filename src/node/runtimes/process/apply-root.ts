@@ -3,6 +3,8 @@ import { chmodSync, fstatSync, mkdirSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path';
 import type { PseudoTerminal } from '../../../host/pseudo-terminal.ts';
 import type { ContainerToRun, Mount } from '../runtime.ts';
+import type { ImageRoot } from '../sandbox/image-root-steps.ts';
+import type { ImageFiles } from '../sandbox/image-steps.ts';
 import { type PlannedMount, planRoot } from '../sandbox/root-plan.ts';
 import type { ContainerRoot } from '../sandbox/root-steps.ts';
 import type { ContainerProcess } from './container-process.ts';
@@ -15,45 +17,69 @@ type RootOptions = {
 };
 
 export function makeRoot(
-  { container, root, workingDir, masked }: ContainerProcess,
+  options: ContainerProcess,
   isolation: Extract<Isolation, { kind: 'namespaces' }>,
   { passDescriptor, terminal }: RootOptions,
-): ContainerRoot {
-  const { directory, security, sharedMemory } = container;
-  const isHost = root === '/';
+): ContainerRoot | ImageRoot {
+  const { container, root, workingDir, image, imageVolumes } = options;
+  const { directory, security } = container;
   const path = join(directory, 'root');
   mkdirSync(path, { recursive: true });
+  const plannedMount = (mount: Mount): PlannedMount =>
+    planned(mount, imageVolumes?.get(mount.path), passDescriptor);
+  const around = {
+    path,
+    isReadOnly: security.hasReadOnlyRoot,
+    isPrivileged: security.isPrivileged,
+    keepsSetuid: !security.hasNoNewPrivileges,
+    system: systemView(container, isolation, terminal),
+  };
+  if (image !== undefined)
+    return { ...around, ...image, mounts: container.mounts.map(plannedMount) };
   const mounts = [...container.mounts, ...missingDirectory(container, root, workingDir)];
-  const plan = planRoot({
+  return { ...around, plan: planHostRoot(options, mounts.map(plannedMount)) };
+}
+
+function planHostRoot(
+  { container, root, masked }: ContainerProcess,
+  mounts: readonly PlannedMount[],
+): ContainerRoot['plan'] {
+  const { directory, security } = container;
+  const isHost = root === '/';
+  return planRoot({
     root,
-    mounts: mounts.map((mount) => planned(mount, passDescriptor)),
+    mounts,
     host: isHost ? hostFiles : systemless(root),
     isReadOnly: isHost || security.hasReadOnlyRoot,
     isOwnerless: isHost && !security.isPrivileged,
     masked: isHost ? masked : [],
     own: isHost ? ownDirectories(directory, security.hasReadOnlyRoot) : [],
   });
-  const { isPrivileged, hasUnmaskedProc, hasHostPID } = security;
-  const { devices } = isolation;
+}
+
+function systemView(
+  { security, sharedMemory }: ContainerToRun,
+  { devices, masked, readOnlyPaths }: Extract<Isolation, { kind: 'namespaces' }>,
+  terminal: PseudoTerminal | undefined,
+): ContainerRoot['system'] {
+  const { hasUnmaskedProc, hasHostPID } = security;
   return {
-    path,
-    plan,
-    isReadOnly: security.hasReadOnlyRoot,
-    isPrivileged,
-    keepsSetuid: !security.hasNoNewPrivileges,
-    system: {
-      devices,
-      masked: hasUnmaskedProc ? [] : isolation.masked,
-      readOnlyPaths: hasUnmaskedProc ? [] : isolation.readOnlyPaths,
-      hasHostPID,
-      ...(terminal === undefined ? {} : { console: terminal.path }),
-      ...(sharedMemory === undefined ? {} : { sharedMemory }),
-    },
+    devices,
+    masked: hasUnmaskedProc ? [] : masked,
+    readOnlyPaths: hasUnmaskedProc ? [] : readOnlyPaths,
+    hasHostPID,
+    ...(terminal === undefined ? {} : { console: terminal.path }),
+    ...(sharedMemory === undefined ? {} : { sharedMemory }),
   };
 }
 
-function planned(mount: Mount, passDescriptor: RootOptions['passDescriptor']): PlannedMount {
+function planned(
+  { image: _, ...mount }: Mount,
+  image: ImageFiles | undefined,
+  passDescriptor: RootOptions['passDescriptor'],
+): PlannedMount {
   const { descriptor, ...rest } = mount;
+  if (image !== undefined) return { ...rest, image, isDirectory: true };
   if (descriptor === undefined)
     return { ...rest, isDirectory: statSync(mount.source).isDirectory() };
   const isDirectory = fstatSync(descriptor).isDirectory();

@@ -1,5 +1,7 @@
 // The inputs to start the processes of one container.
 import type { ContainerToRun } from '../runtime.ts';
+import type { ImageRoot } from '../sandbox/image-root-steps.ts';
+import type { ImageFiles } from '../sandbox/image-steps.ts';
 import type { Isolation } from './probe-host.ts';
 import type { LogLimits } from './write-log-file.ts';
 
@@ -10,6 +12,10 @@ export type ContainerProcess = {
   readonly workingDir: string;
   /** `/`: the host's files. */
   readonly root: string;
+  /** The files of an image, instead of those of `root`. */
+  readonly image?: Pick<ImageRoot, 'files' | 'directories' | 'writable'>;
+  /** Of volumes that are images, by the path of their mount. */
+  readonly imageVolumes?: ReadonlyMap<string, ImageFiles>;
   readonly isolation: Isolation;
   /** Descriptors of namespaces shared within the pod. */
   readonly shared: { readonly ipc?: number; readonly pid?: number };

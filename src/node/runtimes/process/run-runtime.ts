@@ -4,6 +4,7 @@ import type { Log } from '../../../observe/log.ts';
 import { ContainerStartError, type ContainerToRun, type Runtime } from '../runtime.ts';
 import { removeCgroups } from './apply-cgroups.ts';
 import { removePidGroups } from './apply-pid-groups.ts';
+import type { ContainerProcess } from './container-process.ts';
 import { type ImageMap, mappedImage, processImage } from './image-map.ts';
 import { type Isolation, type MaskedPath, probeIsolation } from './probe-host.ts';
 import { probeSecrets } from './probe-secrets.ts';
@@ -26,11 +27,23 @@ export type ProcessRuntimeOptions = {
   readonly logLimits?: LogLimits;
   /** Limit of processes and threads per pod; absent: none. */
   readonly maxPids?: number;
+  /** Prepares containers of images; absent: there are none. */
+  readonly prepare?: (container: ContainerToRun) => Promise<PreparedImages>;
+  /** Absent: probed. */
+  readonly isolation?: Isolation;
 };
+
+/** What a container's image says, and its files, ready to be mounted. */
+export type PreparedImages = Pick<ContainerProcess, 'image' | 'imageVolumes'> &
+  Partial<Pick<ContainerProcess, 'variables' | 'workingDir'>> & {
+    readonly argv?: readonly string[];
+    /** Of the image. */
+    readonly stopSignal?: number;
+  };
 
 export async function createProcessRuntime(options: ProcessRuntimeOptions): Promise<Runtime> {
   const { images, directory, log, version } = options;
-  const isolation = await probeIsolation();
+  const isolation = options.isolation ?? (await probeIsolation());
   if (isolation.kind === 'none')
     log.warn('Containers are not isolated from this machine', { reason: isolation.why });
   const masked = probeSecrets([directory, ...(options.privatePaths ?? [])]);
@@ -81,20 +94,20 @@ type Starting = {
 };
 
 async function start({ container, options, isolation, masked, pods, limits }: Starting) {
-  const { images, now, logLimits } = options;
-  const image = mappedImage(images, container.image);
-  const [program, ...args] = commandOf(container, image?.command);
-  if (program === undefined) {
+  const { now, logLimits } = options;
+  const prepared = await options.prepare?.(container);
+  const program = { ...hostProgram(container, options.images), ...prepared };
+  const { argv, stopSignal, ...rest } = program;
+  const [first, ...args] = argv;
+  if (first === undefined) {
     throw new ContainerStartError('CreateContainerError', 'no command specified');
   }
   const shared = await pods.of(container);
-  return spawnBesideTarget(container, isolation, (pid) =>
+  const running = await spawnBesideTarget(container, isolation, (pid) =>
     spawnContainer({
       container,
-      argv: [program, ...args],
-      variables: { ...baseVariables(container), ...image?.variables, ...container.variables },
-      workingDir: container.workingDir || image?.workingDir || '/',
-      root: image?.root ?? '/',
+      ...rest,
+      argv: [first, ...args],
       isolation,
       shared: { ...shared, ...pid },
       masked,
@@ -105,6 +118,22 @@ async function start({ container, options, isolation, masked, pods, limits }: St
       ...(logLimits === undefined ? {} : { logLimits }),
     }),
   );
+  return {
+    ...running,
+    runtimeName: container.rootImage === undefined ? 'process' : 'oci',
+    ...(stopSignal === undefined ? {} : { stopSignal }),
+  };
+}
+
+/** A program of this machine, with what the image map says. */
+function hostProgram(container: ContainerToRun, images: ImageMap) {
+  const image = mappedImage(images, container.image);
+  return {
+    argv: commandOf(container, image?.command),
+    variables: { ...baseVariables(container), ...image?.variables, ...container.variables },
+    workingDir: container.workingDir || image?.workingDir || '/',
+    root: image?.root ?? '/',
+  };
 }
 
 /** A command replaces that of the image; arguments are appended. */
@@ -118,6 +147,5 @@ function commandOf(
 /** From the agent's environment only PATH. */
 function baseVariables({ hostname, security }: ContainerToRun): Readonly<Record<string, string>> {
   const { PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin' } = process.env;
-  const HOME = security.uid === 0 ? '/root' : '/';
-  return { PATH, HOME, ...(hostname === undefined ? {} : { HOSTNAME: hostname }) };
+  return { PATH, HOME: security.home, ...(hostname === undefined ? {} : { HOSTNAME: hostname }) };
 }

@@ -3,7 +3,9 @@ import type { ChildProcess } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { sessionOf } from './read-process.ts';
 
-export function signalGroup(pid: number, name: NodeJS.Signals): void {
+type Signal = NodeJS.Signals | number;
+
+export function signalGroup(pid: number, name: Signal): void {
   if (pid > 1) signal(-pid, name);
 }
 
@@ -15,7 +17,7 @@ export function killSession(leader: number): void {
 }
 
 /** Does nothing after its termination: the process id may be reused. */
-export function signalProcess(child: ChildProcess, name: NodeJS.Signals): void {
+export function signalProcess(child: ChildProcess, name: Signal): void {
   if (child.exitCode === null && child.signalCode === null && child.pid !== undefined)
     signal(child.pid, name);
 }
@@ -27,7 +29,7 @@ function killWith(isMeant: (pid: number) => boolean): void {
   }
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
+function signal(pid: number, name: Signal): void {
   try {
     process.kill(pid, name);
   } catch (error) {

@@ -26,7 +26,7 @@ import { openLogFile } from './write-log-file.ts';
 /** The caller sets the limits. */
 export async function spawnContainer(
   options: ContainerProcess,
-): Promise<Omit<RunningContainer, 'setResources'>> {
+): Promise<Omit<RunningContainer, 'setResources' | 'runtimeName'>> {
   const { streams, problem } = startStreams(options);
   const { child } = streams;
   const output = followOutput(options, streams);

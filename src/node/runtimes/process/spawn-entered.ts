@@ -222,7 +222,11 @@ export function privilegesOf(
   { isOnlyUser }: Extract<Isolation, { kind: 'namespaces' }>,
 ): Privileges {
   const { uid, gid, groups, capabilities, hasNoNewPrivileges, seccomp } = container.security;
-  return { identity: { uid, gid, groups }, capabilities, hasNoNewPrivileges, seccomp, isOnlyUser };
+  return {
+    ...{ identity: { uid, gid, groups }, capabilities, hasNoNewPrivileges, seccomp, isOnlyUser },
+    // Other users could not change owners anyway.
+    ignoresOwners: isOnlyUser && uid === 0 && container.rootImage !== undefined,
+  };
 }
 
 export function inNetwork<T>({ namespacePath }: ContainerToRun, work: () => T): T {

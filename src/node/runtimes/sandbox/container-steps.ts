@@ -1,6 +1,7 @@
 // The steps that create a container: spec in, system calls out.
 import type { Step } from './assemble.ts';
 import { forkSteps } from './fork-steps.ts';
+import { type ImageRoot, imageRootSteps } from './image-root-steps.ts';
 import type { Architecture } from './machine-code.ts';
 import { swappedStep } from './mount-steps.ts';
 import {
@@ -11,13 +12,15 @@ import {
   writeSteps,
 } from './privilege-steps.ts';
 import { type ContainerRoot, rootSteps } from './root-steps.ts';
+import { type AgentUser, userSteps } from './user-steps.ts';
 
 /** A new namespace, the agent's, or that of a descriptor of the starter. */
 export type NamespaceChoice = 'new' | 'host' | { readonly descriptor: number };
 
 export type ContainerSpec = ProgramToRun & {
   readonly privileges: Privileges;
-  readonly root: ContainerRoot;
+  /** From the machine's files, or from an image. */
+  readonly root: ContainerRoot | ImageRoot;
   readonly pid: NamespaceChoice;
   readonly ipc: NamespaceChoice;
   readonly hostname?: string;
@@ -26,7 +29,7 @@ export type ContainerSpec = ProgramToRun & {
   /** `cgroup.procs` of its control groups. */
   readonly groupFiles: readonly string[];
   /** Without root: the container gets a user namespace, in which the agent's user is root. */
-  readonly agent?: { readonly uid: number; readonly gid: number };
+  readonly agent?: AgentUser;
   /** Sysctls of the namespaces: files and values. */
   readonly settings: readonly { readonly path: string; readonly value: string }[];
   /** Number of descriptors passed to the starter. */
@@ -38,7 +41,6 @@ const newUtsNamespace = 0x4000000;
 const newIpcNamespace = 0x8000000;
 const newCgroupNamespace = 0x2000000;
 const newPidNamespace = 0x20000000;
-const newUserNamespace = 0x10000000;
 const firstPassedDescriptor = 4;
 const lastDescriptor = 0xffffffff;
 /** TIOCSCTTY. */
@@ -71,7 +73,7 @@ export function containerSteps(spec: ContainerSpec, architecture: Architecture):
         ]),
     // Before /proc is replaced and made read-only.
     ...spec.settings.flatMap(({ path, value }) => writeSteps(path, value)),
-    ...rootSteps(spec.root),
+    ...('files' in spec.root ? imageRootSteps(spec.root) : rootSteps(spec.root)),
     closeStep(firstPassedDescriptor),
     ...privilegeSteps(spec.privileges, architecture),
     // An init process only in a new PID namespace.
@@ -91,15 +93,6 @@ export const closeStep = (first: number): Step => ({
 /** First, so that everything that follows is limited. */
 const groupSteps = (files: readonly string[]): readonly Step[] =>
   files.flatMap((file) => writeSteps(file, '0'));
-
-function userSteps({ uid, gid }: { readonly uid: number; readonly gid: number }): readonly Step[] {
-  return [
-    { call: 'unshare', args: [newUserNamespace], what: 'make a user namespace' },
-    ...writeSteps('/proc/self/setgroups', 'deny', 'first setgroups'),
-    ...writeSteps('/proc/self/uid_map', `0 ${uid} 1`, 'first uid_map'),
-    ...writeSteps('/proc/self/gid_map', `0 ${gid} 1`, 'first gid_map'),
-  ];
-}
 
 function joinSteps(choice: NamespaceChoice, flag: number, what: string): readonly Step[] {
   if (choice === 'host') return [];

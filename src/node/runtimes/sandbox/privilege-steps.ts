@@ -23,6 +23,8 @@ export type Privileges = {
    * which it maps to that user.
    */
   readonly isOnlyUser?: boolean;
+  /** Calls that change owners and users succeed without effect: where there is one user, images with several could not run. */
+  readonly ignoresOwners?: boolean;
 };
 
 export type ProgramToRun = {
@@ -53,7 +55,7 @@ export function privilegeSteps(
   { isJoined = false }: { readonly isJoined?: boolean } = {},
 ): readonly Step[] {
   const { capabilities, hasNoNewPrivileges, seccomp } = privileges;
-  const filter = seccomp === 'none' ? [] : filterSteps(architecture, capabilities);
+  const filter = seccomp === 'none' ? [] : filterSteps(architecture, privileges);
   const mask = capabilityMask(capabilities);
   const dropped = Array.from({ length: lastCapability + 1 }, (_, number) => number).filter(
     (number) => ((mask >> BigInt(number)) & 1n) === 0n,
@@ -120,9 +122,9 @@ function capabilitySteps({ identity }: Privileges, mask: bigint): readonly Step[
 
 function filterSteps(
   architecture: Architecture,
-  capabilities: ReadonlySet<CapabilityName>,
+  { capabilities, ignoresOwners = false }: Privileges,
 ): readonly Step[] {
-  const filter = seccompFilter(architecture, capabilities);
+  const filter = seccompFilter(architecture, capabilities, { hasOneOwner: ignoresOwners });
   const count = Buffer.alloc(8);
   count.writeUInt16LE(filter.length / 8);
   // struct sock_fprog: length and pointer; the terminating zero of the list is not used.

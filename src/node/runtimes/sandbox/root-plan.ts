@@ -2,6 +2,7 @@
 // are bind-mounted, then the volumes. If the mount point of a volume does not exist on the host, its nearest existing directory is
 // replaced by a tmpfs with links to the original entries.
 import type { MaskedPath, Mount } from '../runtime.ts';
+import type { ImageFiles } from './image-steps.ts';
 
 /** The host's files, as needed for planning. */
 export type HostFiles = {
@@ -28,6 +29,9 @@ export type RootStep =
       readonly isDirectory?: boolean;
       /** A descriptor of the starter, which the source must match. */
       readonly descriptor?: number;
+      /** Instead of the source: the files of an image, or what they have at a path. */
+      readonly image?: ImageFiles;
+      readonly imagePath?: string;
       /** Paths below it to mask. */
       readonly masked?: readonly MaskedPath[];
     }
@@ -38,10 +42,15 @@ export type RootStep =
   /** Masks a path. */
   | { readonly kind: 'hide'; readonly destination: string; readonly isDirectory: boolean };
 
+export type BindStep = Extract<RootStep, { readonly kind: 'bind' }>;
+
 /** Where the originals of replaced directories are mounted. */
 const originalsPath = '/.fairlead';
 
-export type PlannedMount = Mount & { readonly isDirectory: boolean };
+export type PlannedMount = Omit<Mount, 'image'> & {
+  readonly isDirectory: boolean;
+  readonly image?: ImageFiles;
+};
 
 export type RootPlanOptions = {
   /** Root directory of the container on the host; `/` for the host's own. */
@@ -109,10 +118,12 @@ export function planRoot(options: RootPlanOptions): RootPlan {
   return { root: rootSteps, volumes: steps };
 }
 
-function volumeStep(mount: PlannedMount, destination: string): RootStep {
-  const { source, isDirectory, isReadOnly, descriptor, masked } = mount;
+export function volumeStep(mount: PlannedMount, destination: string): BindStep {
+  const { source, isDirectory, isReadOnly, descriptor, masked, image, imagePath } = mount;
   return {
     ...{ kind: 'bind', source, destination, isReadOnly, isDirectory },
+    ...(image === undefined ? {} : { image }),
+    ...(imagePath === undefined ? {} : { imagePath }),
     ...(descriptor === undefined ? {} : { descriptor }),
     ...(masked === undefined ? {} : { masked }),
   };

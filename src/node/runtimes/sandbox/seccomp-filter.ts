@@ -74,6 +74,23 @@ const refused: Readonly<
   SYS_PTRACE: { kcmp: [312, 272], process_madvise: [440, 440] },
 };
 
+/** Changes of owners and users, which succeed without effect where there is only one user. */
+const ownerCalls: Readonly<Record<string, Numbers>> = {
+  chown: [92, undefined],
+  fchown: [93, 55],
+  lchown: [94, undefined],
+  fchownat: [260, 54],
+  setuid: [105, 146],
+  setgid: [106, 144],
+  setreuid: [113, 145],
+  setregid: [114, 143],
+  setgroups: [116, 159],
+  setresuid: [117, 147],
+  setresgid: [119, 149],
+  setfsuid: [122, 151],
+  setfsgid: [123, 152],
+};
+
 /** The kernel still accepts SYS_ADMIN for these. */
 const alsoByAdmin: readonly CapabilityName[] = ['BPF', 'PERFMON', 'SYSLOG'];
 
@@ -121,18 +138,23 @@ export function refusedCalls(
     (capabilities.has('SYS_ADMIN') && alsoByAdmin.includes(name as CapabilityName));
   const numbers = Object.entries(refused)
     .filter(([name]) => !has(name))
-    .flatMap(([, calls]) => Object.values(calls))
-    .flatMap(([x64, arm64]) => (architecture === 'x64' ? x64 : arm64) ?? []);
+    .flatMap(([, calls]) => numbersOf(Object.values(calls), architecture));
   return [...new Set(numbers)].sort((a, b) => a - b);
 }
+
+const numbersOf = (calls: readonly Numbers[], architecture: Architecture): readonly number[] =>
+  calls.flatMap(([x64, arm64]) => (architecture === 'x64' ? x64 : arm64) ?? []);
 
 /** The encoded program: eight bytes per instruction. */
 export function seccompFilter(
   architecture: Architecture,
   capabilities: ReadonlySet<CapabilityName>,
+  { hasOneOwner = false }: { readonly hasOneOwner?: boolean } = {},
 ): Uint8Array {
   const isAdmin = capabilities.has('SYS_ADMIN');
   const refuse = (code: number): Instruction => [giveBack, 0, 0, errno | code];
+  const succeed = refuse(0);
+  const ignored = hasOneOwner ? numbersOf(Object.values(ownerCalls), architecture) : [];
   const when = (call: number, answer: readonly Instruction[]): readonly Instruction[] => [
     [jumpEqual, 0, answer.length, call],
     ...answer,
@@ -144,6 +166,7 @@ export function seccompFilter(
     [load, 0, 0, numberOffset],
     ...(architecture === 'x64' ? ([[jumpAtLeast, 0, 1, x32Bit], refuse(enosys)] as const) : []),
     ...refusedCalls(architecture, capabilities).flatMap((call) => when(call, [refuse(eperm)])),
+    ...ignored.flatMap((call) => when(call, [succeed])),
     ...(isAdmin
       ? []
       : [

@@ -29,6 +29,7 @@ const starterCalls = {
   openat: [257, 56],
   mkdirat: [258, 34],
   mknodat: [259, 33],
+  unlinkat: [263, 35],
   symlinkat: [266, 36],
   fchmodat: [268, 53],
   unshare: [272, 97],
