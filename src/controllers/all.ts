@@ -3,6 +3,7 @@ import { bootstrapSigner } from './bootstrap-signer/run.ts';
 import { clusterIpRepair } from './cluster-ip-repair/run.ts';
 import type { Controller } from './controller.ts';
 import { csrCleaner } from './csr-cleaner/run.ts';
+import { daemonSetController } from './daemon-set/run.ts';
 import { deploymentController } from './deployment/run.ts';
 import { endpointSliceController } from './endpoint-slice/run.ts';
 import { endpointSliceMirroringController } from './endpoint-slice-mirroring/run.ts';
@@ -33,6 +34,7 @@ export const allControllers: readonly Controller[] = [
   replicaSetController,
   replicationControllerController,
   deploymentController,
+  daemonSetController,
   clusterIpRepair,
   nodeIpamController,
   nodeLifecycleController,

@@ -15,6 +15,8 @@ export type ControllerSettings = {
   readonly concurrentServiceEndpointSyncs: number;
   readonly mirroringConcurrentServiceEndpointSyncs: number;
   readonly concurrentDeploymentSyncs: number;
+  readonly concurrentDaemonSetSyncs: number;
+  readonly concurrentStatefulSetSyncs: number;
   readonly concurrentReplicaSetSyncs: number;
   readonly concurrentReplicationControllerSyncs: number;
   readonly concurrentNamespaceSyncs: number;
@@ -41,6 +43,8 @@ export const defaultSettings: ControllerSettings = {
   concurrentServiceEndpointSyncs: endpointWriters,
   mirroringConcurrentServiceEndpointSyncs: endpointWriters,
   concurrentDeploymentSyncs: 5,
+  concurrentDaemonSetSyncs: 2,
+  concurrentStatefulSetSyncs: 5,
   concurrentReplicaSetSyncs: 5,
   concurrentReplicationControllerSyncs: 5,
   concurrentNamespaceSyncs: 10,

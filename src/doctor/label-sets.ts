@@ -3,7 +3,13 @@
 
 import type { Pod } from '../kinds/pod/types.ts';
 import type { Labels } from '../meta/labels.ts';
-import { jobNameLabel, podIndexLabel, statefulPodLabel } from '../meta/well-known-labels.ts';
+import {
+  jobNameLabel,
+  podIndexLabel,
+  podTemplateGenerationLabel,
+  revisionLabel,
+  statefulPodLabel,
+} from '../meta/well-known-labels.ts';
 import type { SnapshotIndex } from '../snapshot/index-snapshot.ts';
 
 export type LabelSet = {
@@ -16,8 +22,8 @@ export type LabelSet = {
 /** Different for each pod or revision: no Service is meant to select by them. */
 const ownLabels: ReadonlySet<string> = new Set([
   'pod-template-hash',
-  'controller-revision-hash',
-  'pod-template-generation',
+  revisionLabel,
+  podTemplateGenerationLabel,
   statefulPodLabel,
   podIndexLabel,
   'job-name',

@@ -61,6 +61,20 @@ const numberFlags = [
     limits: syncLimits,
   },
   {
+    key: 'concurrentDaemonsetSyncs',
+    flag: '--concurrent-daemonset-syncs <n>',
+    meaning: 'Number of DaemonSets to sync concurrently',
+    setting: 'concurrentDaemonSetSyncs',
+    limits: syncLimits,
+  },
+  {
+    key: 'concurrentStatefulsetSyncs',
+    flag: '--concurrent-statefulset-syncs <n>',
+    meaning: 'Number of StatefulSets to sync concurrently',
+    setting: 'concurrentStatefulSetSyncs',
+    limits: syncLimits,
+  },
+  {
     key: 'concurrentReplicasetSyncs',
     flag: '--concurrent-replicaset-syncs <n>',
     meaning: 'Number of ReplicaSets to sync concurrently',

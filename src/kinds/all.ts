@@ -4,6 +4,7 @@ import { clusterRoleDefinition } from './cluster-role/definition.ts';
 import { clusterRoleBindingDefinition } from './cluster-role-binding/definition.ts';
 import { configMapDefinition } from './config-map/definition.ts';
 import { controllerRevisionDefinition } from './controller-revision/definition.ts';
+import { daemonSetDefinition } from './daemon-set/definition.ts';
 import type { AnyKind } from './definition.ts';
 import { deploymentDefinition } from './deployment/definition.ts';
 import { endpointSliceDefinition } from './endpoint-slice/definition.ts';
@@ -45,6 +46,7 @@ export const allKinds: readonly AnyKind[] = [
   serviceAccountDefinition,
   serviceDefinition,
   controllerRevisionDefinition,
+  daemonSetDefinition,
   deploymentDefinition,
   replicaSetDefinition,
   certificateSigningRequestDefinition,

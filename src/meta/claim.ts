@@ -19,9 +19,18 @@ export function claimObjects<T extends KubeObject>(
   selector: Selector,
   objects: Iterable<T>,
 ): Claims<T> {
+  return claimMembers(owner, ({ metadata }) => matchesSelector(selector, metadata.labels), objects);
+}
+
+/** The same with another rule than a selector. */
+export function claimMembers<T extends KubeObject>(
+  owner: KubeObject,
+  isMember: (object: T) => boolean,
+  objects: Iterable<T>,
+): Claims<T> {
   const claims = { owned: [] as T[], adopt: [] as T[], release: [] as T[] };
   for (const object of objects) {
-    const claim = claimOf(owner, selector, object);
+    const claim = claimOf(owner, object, isMember(object));
     if (claim !== undefined) claims[claim].push(object);
   }
   return claims;
@@ -29,12 +38,11 @@ export function claimObjects<T extends KubeObject>(
 
 function claimOf(
   owner: KubeObject,
-  selector: Selector,
   object: KubeObject,
+  isSelected: boolean,
 ): keyof Claims<unknown> | undefined {
   const controller = controllerOf(object);
   const isBeingDeleted = owner.metadata.deletionTimestamp !== undefined;
-  const isSelected = matchesSelector(selector, object.metadata.labels);
   if (controller !== undefined) {
     if (controller.uid !== owner.metadata.uid) return undefined;
     if (isSelected) return 'owned';

@@ -40,3 +40,6 @@ export const defaultClassAnnotation = 'storageclass.kubernetes.io/is-default-cla
 export const betaDefaultClassAnnotation = 'storageclass.beta.kubernetes.io/is-default-class';
 /** On a PersistentVolume, before `spec.mountOptions`. */
 export const mountOptionsAnnotation = 'volume.beta.kubernetes.io/mount-options';
+
+/** On a DaemonSet: how often its template has changed. */
+export const templateGenerationAnnotation = 'deprecated.daemonset.template.generation';

@@ -47,5 +47,9 @@ export const appComponentLabel = 'app.kubernetes.io/component';
 export const statefulPodLabel = 'statefulset.kubernetes.io/pod-name';
 /** On a pod of a StatefulSet: its ordinal. */
 export const podIndexLabel = 'apps.kubernetes.io/pod-index';
+/** On a pod of a StatefulSet or DaemonSet: the revision of its template. */
+export const revisionLabel = 'controller-revision-hash';
+/** On a pod of a DaemonSet: how often the template had changed. */
+export const podTemplateGenerationLabel = 'pod-template-generation';
 /** On a pod of a Job: the Job. */
 export const jobNameLabel = 'batch.kubernetes.io/job-name';

@@ -91,7 +91,6 @@ export const listedCollections: readonly AnyKind[] = [
   // Asked for by `kubectl describe namespace`.
   core('LimitRange', { plural: 'limitranges', shortNames: ['limits'] }),
   core('ResourceQuota', { plural: 'resourcequotas', shortNames: ['quota'] }),
-  apps('DaemonSet', { plural: 'daemonsets', shortNames: ['ds'], ...workload }),
   apps('StatefulSet', { plural: 'statefulsets', shortNames: ['sts'], ...workload }),
   batch('CronJob', { plural: 'cronjobs', shortNames: ['cj'], ...workload }),
   batch('Job', { plural: 'jobs', ...workload }),

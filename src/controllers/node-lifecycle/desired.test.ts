@@ -132,7 +132,7 @@ const taints: readonly (readonly [string, Node, readonly string[]])[] = [
         taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }],
       },
     }),
-    ['not-ready NoSchedule'],
+    ['unschedulable NoSchedule'],
   ],
 ];
 

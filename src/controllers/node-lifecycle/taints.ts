@@ -2,7 +2,11 @@
 import { nodeCondition } from '../../kinds/node/readiness.ts';
 import type { Node, Taint } from '../../kinds/node/types.ts';
 import {
+  diskPressureTaint,
+  memoryPressureTaint,
+  networkUnavailableTaint,
   notReadyTaint,
+  pidPressureTaint,
   unreachableTaint,
   unschedulableTaint,
 } from '../../meta/well-known-taints.ts';
@@ -11,10 +15,10 @@ import { formatTime } from '../../schema/time.ts';
 /** Condition type → status → taint. */
 const byCondition: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   Ready: { False: notReadyTaint, Unknown: unreachableTaint },
-  MemoryPressure: { True: 'node.kubernetes.io/memory-pressure' },
-  DiskPressure: { True: 'node.kubernetes.io/disk-pressure' },
-  NetworkUnavailable: { True: 'node.kubernetes.io/network-unavailable' },
-  PIDPressure: { True: 'node.kubernetes.io/pid-pressure' },
+  MemoryPressure: { True: memoryPressureTaint },
+  DiskPressure: { True: diskPressureTaint },
+  NetworkUnavailable: { True: networkUnavailableTaint },
+  PIDPressure: { True: pidPressureTaint },
 };
 
 const ofScheduling = new Set([
@@ -31,24 +35,23 @@ export type TaintSituation = {
 };
 
 /**
- * The same list when nothing changes. A node that has never reported keeps the taints it was created with. When no
- * node is ready, the network has probably failed, not all nodes, and pods could not run elsewhere: nothing is evicted
- * then.
+ * The same list when nothing changes. A node without conditions is free of the taint that it was created with, as upstream's is:
+ * its kubelet registers it with conditions. When no node is ready, the network has probably failed, not all nodes, and pods
+ * could not run elsewhere: nothing is evicted then.
  */
 export function desiredTaints({ node, hasReadyNode, now }: TaintSituation): readonly Taint[] {
   const before = node.spec.taints ?? [];
   const ready = nodeCondition(node, 'Ready');
-  if (!ready?.lastHeartbeatTime) return before;
   const wanted = [
     ...schedulingKeys(node).map((key) => ({ key, effect: 'NoSchedule' })),
-    ...(hasReadyNode ? executionKeys(ready.status) : []).map((key) => ({
+    ...(hasReadyNode ? executionKeys(ready?.status) : []).map((key) => ({
       key,
       effect: 'NoExecute',
     })),
   ];
   const isManaged = ({ key, effect }: Taint): boolean =>
     (effect === 'NoSchedule' && ofScheduling.has(key)) ||
-    (effect === 'NoExecute' && ofExecution.has(key));
+    (effect === 'NoExecute' && ready !== undefined && ofExecution.has(key));
   const isSame =
     (a: Pick<Taint, 'key' | 'effect'>) =>
     (b: Pick<Taint, 'key' | 'effect'>): boolean =>
@@ -66,7 +69,7 @@ function schedulingKeys({ spec, status }: Node): readonly string[] {
   return spec.unschedulable === true ? [...keys, unschedulableTaint] : keys;
 }
 
-function executionKeys(ready: string): readonly string[] {
+function executionKeys(ready = ''): readonly string[] {
   const key = byCondition.Ready?.[ready];
   return key === undefined ? [] : [key];
 }

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { now, podOf } from '../../kinds/pod/example.ts';
+import { availableIn } from '../../kinds/pod/readiness.ts';
 import { exampleReplicaSet } from './example.ts';
-import { availableIn, desiredStatus, nextAvailableMs } from './status.ts';
+import { desiredStatus, nextAvailableMs } from './status.ts';
 
 test('desiredStatus() counts pods by state', () => {
   const owner = exampleReplicaSet({ spec: { minReadySeconds: 60 } });

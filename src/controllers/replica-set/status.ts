@@ -1,10 +1,10 @@
 // The status of a replica set or replication controller. Upstream: calculateStatus() in pkg/controller/replicaset.
-import { isPodReady, podCondition } from '../../kinds/pod/readiness.ts';
+import { availableIn, isPodReady } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { ReplicaSetStatus } from '../../kinds/replica-set/types.ts';
 import { matchesSelector, selectorFromMap } from '../../meta/labels.ts';
 import { deepEqual } from '../../schema/equality.ts';
-import { formatTime, parseTime } from '../../schema/time.ts';
+import { formatTime } from '../../schema/time.ts';
 import type { ReplicaOwner } from './replica-owner.ts';
 
 export type StatusSituation = {
@@ -67,15 +67,6 @@ function desiredConditions({ owner, failure, now }: StatusSituation) {
     ...failure,
   };
   return [...others, condition];
-}
-
-/** Milliseconds until minReadySeconds have passed; undefined while the pod is not ready. */
-export function availableIn(pod: Pod, minReadySeconds: number, now: number): number | undefined {
-  if (!isPodReady(pod)) return undefined;
-  if (minReadySeconds === 0) return 0;
-  const since = podCondition(pod, 'Ready')?.lastTransitionTime;
-  const from = since ? parseTime(since) : undefined;
-  return from === undefined ? undefined : Math.max(0, from + minReadySeconds * 1000 - now);
 }
 
 /** When the next pod becomes available without a further change. */

@@ -19,7 +19,7 @@ const podTemplateSchema = s.struct(
     template: s.described(podTemplateSpec, 'What pods made from it look like.'),
   },
   {
-    description: 'A template for pods, stored for whoever makes pods from it.',
+    description: 'A template for pods, stored for controllers and people that make pods from it.',
     numbers: [0, 0, 1, 2],
   },
 );

@@ -28,6 +28,6 @@ function fnv32a(bytes: Uint8Array): number {
   return hash >>> 0;
 }
 
-function encodeSafely(text: string): string {
+export function encodeSafely(text: string): string {
   return [...text].map((char) => alphabet[char.charCodeAt(0) % alphabet.length]).join('');
 }

@@ -7,7 +7,7 @@ import type { NodeSelectorRequirement, NodeSelectorTerm } from './affinity.ts';
 import { isTolerated } from './tolerations.ts';
 import type { Pod } from './types.ts';
 
-export function matchesNodeAffinity({ spec }: Pod, node: Node): boolean {
+export function matchesNodeAffinity({ spec }: Pick<Pod, 'spec'>, node: Node): boolean {
   if (!matchesSelector(selectorFromMap(spec.nodeSelector), node.metadata.labels)) return false;
   const required = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution;
   return (

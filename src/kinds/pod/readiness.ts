@@ -1,4 +1,5 @@
 // Readiness of pods, for controllers, proxies and tables.
+import { parseTime } from '../../schema/time.ts';
 import type { PodCondition, PodStatus } from './pod-status.ts';
 
 type HasStatus = { readonly status: PodStatus };
@@ -14,4 +15,17 @@ export function isPodReady(pod: HasStatus): boolean {
 /** Succeeded and failed pods never run again. */
 export function isPodFinished(pod: HasStatus): boolean {
   return pod.status.phase === 'Succeeded' || pod.status.phase === 'Failed';
+}
+
+/** Milliseconds until minReadySeconds have passed; undefined while the pod is not ready. */
+export function availableIn(
+  pod: HasStatus,
+  minReadySeconds: number,
+  now: number,
+): number | undefined {
+  if (!isPodReady(pod)) return undefined;
+  if (minReadySeconds === 0) return 0;
+  const since = podCondition(pod, 'Ready')?.lastTransitionTime;
+  const from = since ? parseTime(since) : undefined;
+  return from === undefined ? undefined : Math.max(0, from + minReadySeconds * 1000 - now);
 }

@@ -6,6 +6,7 @@ import type { KubeObject } from '../../../src/meta/object.ts';
 import { formatTime } from '../../../src/schema/time.ts';
 import { makeLease, reportNode } from './node-agent.ts';
 import { addresses, mirroring, ranges, services } from './work-on-services.ts';
+import { daemonSets } from './work-on-sets.ts';
 import { deployments, lostNode, replicationControllers } from './work-on-workloads.ts';
 import { agent, isGone, list, ns, pass, until, type WorkWorld, type World } from './work-world.ts';
 
@@ -38,6 +39,7 @@ export async function doWholeWork(given: WorkWorld): Promise<void> {
   );
   await mirroring(world);
   await replicationControllers(world);
+  await daemonSets(world);
   await collecting(world);
   await ranges(world);
   await addresses(world);
