@@ -1,5 +1,5 @@
 // Locks of files between threads and processes (flock). The kernel releases them when their process ends, however it ends.
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { loadCLibrary, type NativeFunction } from './native.ts';
 
@@ -21,7 +21,7 @@ export function tryLockFile(path: string, kind: LockKind): FileLock | undefined 
   const flags = constants.O_RDWR | constants.O_CREAT | constants.O_NOFOLLOW;
   const descriptor = openSync(path, flags, 0o600);
   try {
-    if (lockDescriptor(descriptor, kind)) {
+    if (lockDescriptor(descriptor, kind) && isStillAt(descriptor, path)) {
       return { descriptor, release: () => closeSync(descriptor) };
     }
   } catch (error) {
@@ -30,6 +30,13 @@ export function tryLockFile(path: string, kind: LockKind): FileLock | undefined 
   }
   closeSync(descriptor);
   return undefined;
+}
+
+/** The previous holder may have removed or renamed the file: then this lock protects nothing. */
+function isStillAt(descriptor: number, path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false });
+  const { dev, ino } = fstatSync(descriptor);
+  return found !== undefined && found.ino === ino && found.dev === dev;
 }
 
 /** False if another holder is in the way. Closing the descriptor releases the lock. */

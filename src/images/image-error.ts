@@ -1,10 +1,12 @@
 // Why an image cannot be had: the reasons that a kubelet reports, with the words of its container runtime.
 
-/** The reasons of a kubelet (pkg/kubelet/images/types.go) that pulling can end with. The caller adds its own: ErrImageNeverPull, ImagePullBackOff. */
+/**
+ * The reasons of a kubelet (pkg/kubelet/images/types.go) that pulling can end with. The caller adds its own: ErrImageNeverPull, ImagePullBackOff.
+ * A registry that cannot be reached is ErrImagePull, as with containerd; RegistryUnavailable is what some other runtimes say.
+ */
 export type ImageErrorReason =
   | 'InvalidImageName' // the name cannot be parsed
-  | 'RegistryUnavailable' // the registry cannot be reached, does not answer in time, or answers 5xx
-  | 'ErrImagePull'; // everything else: no such image, no right to it, an image that is damaged or too large, a full disk
+  | 'ErrImagePull'; // everything else
 
 /** The code of the call in which a container runtime reports it: `rpc error: code = NotFound desc = ...` */
 export type ImageErrorCode =

@@ -51,7 +51,7 @@ export type PullProgress = {
 };
 
 export type PullOptions = {
-  /** Where credentials come from; those that match the name are tried in order, and then none at all. */
+  /** Where credentials come from; those that match the name are tried in order; with such credentials, the registry is not asked without. */
   readonly keyring?: Keyring;
   readonly signal: AbortSignal;
   /** At most every 100 ms, and at the end. */
@@ -110,12 +110,18 @@ export type ImageStore = {
   /** By name (`nginx`, `docker.io/library/nginx:1`), name with digest, or ID (`sha256:...`, or its hex digits, or at least 12 of them). Throws InvalidImageName. */
   readonly find: (name: string) => Promise<LocalImage | undefined>;
   readonly list: () => Promise<readonly LocalImage[]>;
-  /** From its registry, always asking it; layers that are here are not fetched again. Throws ImageError. */
+  /**
+   * From its registry, always asking it; layers that are here are not fetched again. Connections start in the network namespace of the thread, so a thread
+   * inside another namespace leaves pulling to one outside, with a store of its own for the same directory. Throws ImageError.
+   */
   readonly pull: (name: string, options: PullOptions) => Promise<LocalImage>;
-  /** All images of an OCI layout (a directory, or as a tar file) or a `docker save` archive. Throws ImageError. */
+  /**
+   * All images of an OCI layout (a directory, or as a tar file) or a `docker save` archive, from a path or a stream. `name` is for an image that has none
+   * in the archive. Throws ImageError.
+   */
   readonly load: (
-    path: string,
-    options: { readonly signal: AbortSignal },
+    source: string | AsyncIterable<Buffer>,
+    options: { readonly signal: AbortSignal; readonly name?: string },
   ) => Promise<readonly LocalImage[]>;
   /** A name, and the image itself with its last name. By ID, all its names. Undefined if there is none. Throws ImageError with code InUse. */
   readonly remove: (name: string) => Promise<RemovedName | undefined>;

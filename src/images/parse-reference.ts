@@ -68,7 +68,7 @@ const splitAt = (text: string, at: number): readonly [string, string | undefined
 const isTag = (text: string): boolean => text.length <= maxTagLength && tagForm.test(text);
 
 /** The only algorithm that registries use for what they store. */
-const isDigest = (text: string): boolean =>
+export const isDigest = (text: string): boolean =>
   text.startsWith('sha256:') && hexForm.test(text.slice('sha256:'.length));
 
 function digestProblem(digest: string): string {
@@ -97,7 +97,7 @@ function splitDomain(name: string): Pick<Reference, 'domain' | 'path'> {
 }
 
 /** `docker.io/library/nginx`. */
-const repositoryOf = ({ domain, path }: Reference): string => `${domain}/${path}`;
+export const repositoryOf = ({ domain, path }: Reference): string => `${domain}/${path}`;
 
 /** The full name with its tag, or with its digest if it has one. */
 export function referenceText(reference: Reference): string {

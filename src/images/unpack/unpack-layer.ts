@@ -81,7 +81,7 @@ function checkSize(tarBytes: number, consumed: number, { maxLayerBytes }: Unpack
   if (isBomb(consumed, tarBytes))
     throw new UnpackError(
       'limit',
-      `the layer looks like a decompression bomb: ${tarBytes} bytes from ${consumed}`,
+      `the layer is probably a decompression bomb: ${tarBytes} bytes from ${consumed}`,
     );
 }
 

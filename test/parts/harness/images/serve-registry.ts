@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type BuiltImage, blobsOf, indexOf } from './build-image.ts';
+import { type BuiltImage, blobsOf, digestOf, indexOf } from './build-image.ts';
 
 export type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -34,6 +34,7 @@ export async function serveRegistry(): Promise<ServedRegistry> {
     const stored = manifests.get(pathname);
     if (stored === undefined) return notFound(response);
     response.setHeader('content-type', stored.mediaType);
+    response.setHeader('docker-content-digest', digestOf(stored.content));
     response.end(request.method === 'HEAD' ? undefined : stored.content);
   };
   server.listen(0, '127.0.0.1');

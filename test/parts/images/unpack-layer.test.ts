@@ -17,10 +17,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { type TarEntry, tarHeader, tarOf } from '../../../test/parts/harness/images/tar-writer.ts';
-import { parseIdMap } from './map-owner.ts';
-import { UnpackError } from './unpack-error.ts';
-import { type UnpackJob, unpackLayer } from './unpack-layer.ts';
+import { parseIdMap } from '../../../src/images/unpack/map-owner.ts';
+import { UnpackError } from '../../../src/images/unpack/unpack-error.ts';
+import { type UnpackJob, unpackLayer } from '../../../src/images/unpack/unpack-layer.ts';
+import { type TarEntry, tarHeader, tarOf } from '../harness/images/tar-writer.ts';
 
 const isRoot = process.getuid?.() === 0;
 const everyId = parseIdMap('0 0 4294967295');
