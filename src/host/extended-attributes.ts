@@ -22,7 +22,7 @@ function calls(): Calls {
 }
 
 /** Of Linux, for a value and for a list of names. */
-export const maxAttributeBytes = 65_536;
+const maxAttributeBytes = 65_536;
 
 export function setAttribute(descriptor: number, name: string, value: Buffer): void {
   calls().fsetxattr(descriptor, name, value, value.length, 0);

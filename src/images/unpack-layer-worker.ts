@@ -6,13 +6,11 @@ import { type UnpackJob, unpackLayer } from './unpack/unpack-layer.ts';
 
 const answer = (message: UnpackAnswer): void => parentPort?.postMessage(message);
 
-try {
-  answer({ kind: 'unpacked', unpacked: await unpackLayer(workerData as UnpackJob) });
-} catch (error) {
-  const message = error instanceof Error ? error.message : String(error);
-  answer({
-    kind: 'failed',
-    message,
-    ...(error instanceof UnpackError ? { reason: error.reason } : {}),
-  });
-}
+unpackLayer(workerData as UnpackJob).then(
+  (unpacked) => answer({ kind: 'unpacked', unpacked }),
+  (error: unknown) => {
+    const message = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof UnpackError ? { reason: error.reason } : {};
+    answer({ kind: 'failed', message, ...reason });
+  },
+);

@@ -1,4 +1,4 @@
-// One registry or mirror during one pull: which scheme it speaks, what it has been shown as credentials, and how often it is asked again.
+// One registry or mirror during one pull: which scheme it speaks, what it has been shown as credentials, and how often it is tried.
 import { STATUS_CODES } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RegistryLogin } from '../keyring.ts';
@@ -57,7 +57,7 @@ export function openEndpoint(options: EndpointOptions): OpenEndpoint {
   };
 }
 
-type Asked = {
+type EndpointCall = {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly method: 'GET' | 'HEAD';
@@ -66,9 +66,9 @@ type Asked = {
 async function getAuthorized(
   options: EndpointOptions,
   state: State,
-  asked: Asked,
+  call: EndpointCall,
 ): Promise<RegistryResponse> {
-  const first = await getOnce(options, state, asked);
+  const first = await getOnce(options, state, call);
   if (first.status !== 401) return first;
   first.body.destroy();
   const challenge = parseChallenge(first.header('www-authenticate'));
@@ -83,7 +83,7 @@ async function getAuthorized(
       ...(certificateAuthority === undefined ? {} : { certificateAuthority }),
     },
   });
-  const second = await getOnce(options, state, asked);
+  const second = await getOnce(options, state, call);
   if (second.status !== 401) return second;
   second.body.destroy();
   delete state.authorization;
@@ -101,16 +101,16 @@ function deniedText(response: RegistryResponse): string {
 async function getOnce(
   options: EndpointOptions,
   state: State,
-  asked: Asked,
+  call: EndpointCall,
 ): Promise<RegistryResponse> {
   try {
-    return await send(options, state, asked);
+    return await send(options, state, call);
   } catch (error) {
     const { endpoint, signal } = options;
     const isRetried = endpoint.isInsecure && state.base.startsWith('https:') && speaksNoTls(error);
     if (!isRetried || signal.aborted) throw error;
     const plain: State = { ...state, base: state.base.replace('https:', 'http:') };
-    const response = await send(options, plain, asked);
+    const response = await send(options, plain, call);
     state.base = plain.base;
     return response;
   }
@@ -119,7 +119,7 @@ async function getOnce(
 function send(
   { endpoint, connections, signal }: EndpointOptions,
   { base, authorization }: State,
-  { path, headers, method }: Asked,
+  { path, headers, method }: EndpointCall,
 ): Promise<RegistryResponse> {
   const { namespace, isInsecure, certificateAuthority } = endpoint;
   const query = namespace === undefined ? '' : `?ns=${encodeURIComponent(namespace)}`;

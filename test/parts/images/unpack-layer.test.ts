@@ -17,6 +17,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { gzipSync } from 'node:zlib';
+import { copyLayers } from '../../../src/images/copy-layers.ts';
 import { parseIdMap } from '../../../src/images/unpack/map-owner.ts';
 import { UnpackError } from '../../../src/images/unpack/unpack-error.ts';
 import { type UnpackJob, unpackLayer } from '../../../src/images/unpack/unpack-layer.ts';
@@ -373,4 +374,78 @@ describe('unpackLayer()', () => {
   replacing();
   leavingOut();
   refusing();
+});
+
+const copied: readonly (readonly TarEntry[])[] = [
+  [
+    { name: 'a', content: 'first' },
+    { name: 'gone', content: '' },
+    { name: 'd/old', content: '' },
+    { name: 'e/x', content: 'one' },
+    { name: 'e/y', content: 'two', mode: 0o4711 },
+    { name: 'lib', type: 'symlink', target: 'e' },
+  ],
+  [
+    { name: './', type: 'directory', mode: 0o750 },
+    { name: 'a', content: 'second' },
+    { name: 'b', type: 'link', target: 'a' },
+    { name: '.wh.gone' },
+    { name: 'd/', type: 'directory' },
+    { name: 'd/.wh..wh..opq' },
+    { name: 'd/new' },
+    { name: 'e/x', content: 'replaced' },
+    { name: 'lib/z' },
+    { name: 'pipe', type: 'fifo' },
+    { name: 's', type: 'symlink', target: 'a', mtime: 5000 },
+  ],
+];
+
+describe('copyLayers()', () => {
+  for (const form of ['files', 'user'] as const) {
+    it(`lays layers on top of each other, in the form «${form}»`, async () => {
+      const above = mkdtempSync(join(tmpdir(), 'fairlead-copy-'));
+      try {
+        const directories: string[] = [];
+        for (const [at, entries] of copied.entries()) {
+          const tar = tarOf(entries);
+          const directory = join(above, `layer-${at}`);
+          mkdirSync(directory);
+          writeFileSync(join(above, 'blob'), tar);
+          await unpackLayer({
+            ...{ blob: join(above, 'blob'), directory, form, canMakeDevices: false },
+            diffId: `sha256:${createHash('sha256').update(tar).digest('hex')}`,
+            owners: { canChange: isRoot, users: everyId, groups: everyId },
+            limits: { maxLayerBytes: 2 ** 30, maxLayerEntries: 1000 },
+          });
+          directories.push(directory);
+        }
+        const target = join(above, 'target');
+        mkdirSync(target);
+        await copyLayers({ form, directories }, target, new AbortController().signal);
+        const found = (readdirSync(target, { recursive: true }) as string[]).sort();
+        assert.deepEqual(found, [
+          'a',
+          'b',
+          'd',
+          'd/new',
+          'e',
+          'e/x',
+          'e/y',
+          'lib',
+          'lib/z',
+          'pipe',
+          's',
+        ]);
+        assert.equal(statSync(target).mode & 0o7777, 0o750);
+        assert.equal(statSync(join(target, 'a')).ino, statSync(join(target, 'b')).ino);
+        assert.deepEqual([text(target, 'a'), text(target, 'e/x')], ['second', 'replaced']);
+        assert.equal(statSync(join(target, 'e/y')).mode & 0o7777, 0o4711);
+        assert.equal(lstatSync(join(target, 's')).mtimeMs, 5_000_000);
+        assert.ok(lstatSync(join(target, 'lib')).isDirectory());
+        assert.ok(statSync(join(target, 'pipe')).isFIFO());
+      } finally {
+        rmSync(above, { recursive: true });
+      }
+    });
+  }
 });
