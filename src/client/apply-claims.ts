@@ -11,6 +11,8 @@ export type ApplyClaims<T extends KubeObject> = {
   readonly owner: KubeObject;
   /** Reads the owner from the server: the informer may not know yet that it is being deleted. */
   readonly readOwner: () => Promise<KubeObject>;
+  /** Owned objects have this finalizer; absent: none. */
+  readonly finalizer?: string;
   /** Called with every changed object as the server returned it. */
   readonly wrote?: (object: T) => void;
 };
@@ -58,20 +60,24 @@ async function requireOwner<T extends KubeObject>({
 
 /** The uid in the patch makes it fail when the object was replaced by another of the same name. */
 function adoptObject<T extends KubeObject>(
-  { client, owner }: ApplyClaims<T>,
+  { client, owner, finalizer }: ApplyClaims<T>,
   object: T,
 ): Promise<T> {
   const { uid } = object.metadata;
-  const patch = { metadata: { ownerReferences: [ownerReferenceTo(owner)], uid } };
+  const added = finalizer === undefined ? {} : { finalizers: [finalizer] };
+  const patch = { metadata: { ownerReferences: [ownerReferenceTo(owner)], uid, ...added } };
   return client.patch(nameOf(object), patch, { type: 'strategic' });
 }
 
 async function releaseObject<T extends KubeObject>(
-  { client, owner }: ApplyClaims<T>,
+  { client, owner, finalizer }: ApplyClaims<T>,
   object: T,
 ): Promise<T | undefined> {
   const reference = { $patch: 'delete', uid: owner.metadata.uid };
-  const patch = { metadata: { ownerReferences: [reference], uid: object.metadata.uid } };
+  const removed =
+    finalizer === undefined ? {} : { '$deleteFromPrimitiveList/finalizers': [finalizer] };
+  const { uid } = object.metadata;
+  const patch = { metadata: { ownerReferences: [reference], uid, ...removed } };
   try {
     return await client.patch(nameOf(object), patch, { type: 'strategic' });
   } catch (error) {

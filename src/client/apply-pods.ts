@@ -68,7 +68,7 @@ export async function deletePod(
 }
 
 /** Running pods get their grace period, and pods with finalizers stay until those are removed. */
-function staysForNow({ metadata }: Partial<Pod>): boolean {
+export function staysForNow({ metadata }: Partial<Pod>): boolean {
   const { deletionGracePeriodSeconds = 0, finalizers = [] } = metadata ?? {};
   return deletionGracePeriodSeconds > 0 || finalizers.length > 0;
 }

@@ -62,7 +62,9 @@ export type ResourceClient<T extends KubeObject> = {
   readonly update: (object: T, options?: WriteOptions) => Promise<T>;
   readonly patch: (name: ObjectName, patch: unknown, options: PatchOptions) => Promise<T>;
   readonly delete: (name: ObjectName, options?: DeleteOptions) => Promise<void>;
-  readonly deleteCollection: (options: ListOptions) => Promise<void>;
+  readonly deleteCollection: (
+    options: ListOptions & Pick<DeleteOptions, 'propagationPolicy'>,
+  ) => Promise<void>;
 };
 
 /** As client-go's pager. */
@@ -126,8 +128,9 @@ export function resourceClient<T extends KubeObject>(
         ...until({ signal }),
       });
     },
-    deleteCollection: async (options) => {
-      const path = resourcePath(type, scope(options)) + queryText(selection(options));
+    deleteCollection: async ({ propagationPolicy, ...options }) => {
+      const query = queryText({ ...selection(options), propagationPolicy });
+      const path = resourcePath(type, scope(options)) + query;
       await callApi(caller, { method: 'DELETE', path, ...until(options) });
     },
   };

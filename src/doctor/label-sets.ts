@@ -4,6 +4,8 @@
 import type { Pod } from '../kinds/pod/types.ts';
 import type { Labels } from '../meta/labels.ts';
 import {
+  completionIndexKey,
+  controllerUidLabel,
   jobNameLabel,
   podIndexLabel,
   podTemplateGenerationLabel,
@@ -29,8 +31,8 @@ const ownLabels: ReadonlySet<string> = new Set([
   'job-name',
   'controller-uid',
   jobNameLabel,
-  'batch.kubernetes.io/controller-uid',
-  'batch.kubernetes.io/job-completion-index',
+  controllerUidLabel,
+  completionIndexKey,
 ]);
 
 /** Each Service without pods is compared with all of them. */

@@ -4,6 +4,7 @@ import { clusterRoleDefinition } from './cluster-role/definition.ts';
 import { clusterRoleBindingDefinition } from './cluster-role-binding/definition.ts';
 import { configMapDefinition } from './config-map/definition.ts';
 import { controllerRevisionDefinition } from './controller-revision/definition.ts';
+import { cronJobDefinition } from './cron-job/definition.ts';
 import { daemonSetDefinition } from './daemon-set/definition.ts';
 import type { AnyKind } from './definition.ts';
 import { deploymentDefinition } from './deployment/definition.ts';
@@ -14,13 +15,16 @@ import { eventsEventDefinition } from './event/events-definition.ts';
 import { ingressDefinition } from './ingress/definition.ts';
 import { ingressClassDefinition } from './ingress-class/definition.ts';
 import { ipAddressDefinition } from './ip-address/definition.ts';
+import { jobDefinition } from './job/definition.ts';
 import { leaseDefinition } from './lease/definition.ts';
 import { namespaceDefinition } from './namespace/definition.ts';
 import { nodeDefinition } from './node/definition.ts';
 import { persistentVolumeDefinition } from './persistent-volume/definition.ts';
 import { persistentVolumeClaimDefinition } from './persistent-volume-claim/definition.ts';
 import { podDefinition } from './pod/definition.ts';
+import { podDisruptionBudgetDefinition } from './pod-disruption-budget/definition.ts';
 import { podTemplateDefinition } from './pod-template/definition.ts';
+import { priorityClassDefinition } from './priority-class/definition.ts';
 import { replicaSetDefinition } from './replica-set/definition.ts';
 import { replicationControllerDefinition } from './replication-controller/definition.ts';
 import { roleDefinition } from './role/definition.ts';
@@ -49,6 +53,8 @@ export const allKinds: readonly AnyKind[] = [
   daemonSetDefinition,
   deploymentDefinition,
   replicaSetDefinition,
+  cronJobDefinition,
+  jobDefinition,
   certificateSigningRequestDefinition,
   leaseDefinition,
   endpointSliceDefinition,
@@ -57,9 +63,11 @@ export const allKinds: readonly AnyKind[] = [
   ingressDefinition,
   ipAddressDefinition,
   serviceCidrDefinition,
+  podDisruptionBudgetDefinition,
   clusterRoleBindingDefinition,
   clusterRoleDefinition,
   roleBindingDefinition,
   roleDefinition,
+  priorityClassDefinition,
   storageClassDefinition,
 ];

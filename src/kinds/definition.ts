@@ -149,6 +149,8 @@ export type KindDefinition<T extends KubeObject = KubeObject> = {
    * first delete request.
    */
   readonly holdsDeletion?: (object: T) => boolean;
+  /** A delete without a policy orphans the dependents, with this warning; absent: the garbage collector deletes them. */
+  readonly orphansByDefault?: { readonly warning: string };
   /** Delete responds with the object instead of a Status. */
   readonly deleteAnswersObject?: boolean;
   /** Objects of this kind expire after this time (Events). */
@@ -159,8 +161,8 @@ export type KindDefinition<T extends KubeObject = KubeObject> = {
   readonly rowConditions?: (object: T) => readonly RowCondition[];
   /** Field label → value, beyond metadata.name and metadata.namespace. */
   readonly fieldSelectors?: Readonly<Record<string, (object: T) => string>>;
-  /** Which of the two messages an unsupported field selector gets; `known` lists the supported labels. */
-  readonly fieldSelectorError?: 'label' | 'known';
+  /** Which of the messages an unsupported field selector gets; `known` lists the supported labels, `kind` names the kind. */
+  readonly fieldSelectorError?: 'label' | 'known' | 'kind';
 };
 
 /** Any kind, where the object type does not matter. The type parameter is both read and written, so it is erased here. */

@@ -53,3 +53,7 @@ export const revisionLabel = 'controller-revision-hash';
 export const podTemplateGenerationLabel = 'pod-template-generation';
 /** On a pod of a Job: the Job. */
 export const jobNameLabel = 'batch.kubernetes.io/job-name';
+/** On a pod of a Job: the UID of the Job. */
+export const controllerUidLabel = 'batch.kubernetes.io/controller-uid';
+/** On a pod of an indexed Job, as a label and as an annotation: its index. */
+export const completionIndexKey = 'batch.kubernetes.io/job-completion-index';

@@ -65,22 +65,6 @@ const volumeControllers: Readonly<Record<string, readonly PolicyRule[]>> = {
 };
 
 const workloadControllers: Readonly<Record<string, readonly PolicyRule[]>> = {
-  'cronjob-controller': [
-    allow('get list update watch', 'batch', 'cronjobs'),
-    allow('create delete get list patch update watch', 'batch', 'jobs'),
-    allow('update', 'batch', 'cronjobs/status cronjobs/finalizers'),
-    allow('delete list', '', 'pods'),
-    recordEvents,
-  ],
-  'disruption-controller': [
-    allow(read, 'apps', 'deployments replicasets statefulsets'),
-    allow(read, '', 'replicationcontrollers'),
-    allow(read, 'policy', 'poddisruptionbudgets'),
-    allow('update', 'policy', 'poddisruptionbudgets/status'),
-    allow('patch update', '', 'pods/status'),
-    allow('get', '*', '*/scale'),
-    recordEvents,
-  ],
   'horizontal-pod-autoscaler': [
     allow(read, 'autoscaling', 'horizontalpodautoscalers'),
     allow('update', 'autoscaling', 'horizontalpodautoscalers/status'),
@@ -91,13 +75,6 @@ const workloadControllers: Readonly<Record<string, readonly PolicyRule[]>> = {
     allow('get list', 'external.metrics.k8s.io', '*'),
     recordEvents,
   ],
-  'job-controller': [
-    allow('get list patch update watch', 'batch', 'jobs'),
-    allow('update', 'batch', 'jobs/status jobs/finalizers'),
-    allow('create delete list patch watch', '', 'pods'),
-    recordEvents,
-  ],
-  'ttl-after-finished-controller': [allow('delete get list watch', 'batch', 'jobs'), recordEvents],
 };
 
 const otherControllers: Readonly<Record<string, readonly PolicyRule[]>> = {

@@ -6,6 +6,7 @@ import { nodeRestriction } from './node-restriction.ts';
 import { podResizeValidator } from './pod-resize-validator.ts';
 import { podSecurity } from './pod-security/plugin.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
+import { priorityPlugin } from './priority.ts';
 import { serviceAccountPlugin } from './service-account.ts';
 
 export const allAdmissionPlugins: readonly AdmissionPlugin[] = [
@@ -14,6 +15,7 @@ export const allAdmissionPlugins: readonly AdmissionPlugin[] = [
   nodeRestriction,
   podTopologyLabels,
   podSecurity,
+  priorityPlugin,
   podResizeValidator,
   denyServiceExternalIPs,
 ];

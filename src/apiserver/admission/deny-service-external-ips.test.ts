@@ -69,6 +69,7 @@ test('chosenPlugins() keeps the order, whatever is asked for', () => {
     'NodeRestriction',
     'PodTopologyLabels',
     'PodSecurity',
+    'Priority',
     'PodResizeValidator',
   ];
   assert.deepEqual(names({}), usual);
@@ -78,6 +79,7 @@ test('chosenPlugins() keeps the order, whatever is asked for', () => {
     'NodeRestriction',
     'PodTopologyLabels',
     'PodSecurity',
+    'Priority',
     'PodResizeValidator',
     'DenyServiceExternalIPs',
   ]);
@@ -86,6 +88,7 @@ test('chosenPlugins() keeps the order, whatever is asked for', () => {
     'ServiceAccount',
     'PodTopologyLabels',
     'PodSecurity',
+    'Priority',
     'PodResizeValidator',
   ]);
 });

@@ -8,6 +8,7 @@ import * as s from '../../schema/node.ts';
 import { createResourceCache } from '../cache/resource-cache.ts';
 import { pathKey, type Resource } from '../cache/resources.ts';
 import { createCodec } from '../cache/stored-object.ts';
+import { adviceFor } from './empty-advice.ts';
 
 const readVerbs: readonly Verb[] = ['get', 'list', 'watch'];
 const nothingWrong = (): readonly [] => [];
@@ -43,7 +44,6 @@ const ofGroup =
 
 const core = ofGroup('', 'v1');
 const apps = ofGroup('apps', 'v1');
-const batch = ofGroup('batch', 'v1');
 const storage = ofGroup('storage.k8s.io', 'v1');
 const dynamicResources = ofGroup('resource.k8s.io', 'v1');
 const workload = { categories: ['all'] };
@@ -55,15 +55,6 @@ const listedByParts: readonly AnyKind[] = [
     plural: 'horizontalpodautoscalers',
     shortNames: ['hpa'],
     ...workload,
-  }),
-  ofGroup('policy', 'v1')('PodDisruptionBudget', {
-    plural: 'poddisruptionbudgets',
-    shortNames: ['pdb'],
-  }),
-  ofGroup('scheduling.k8s.io', 'v1')('PriorityClass', {
-    plural: 'priorityclasses',
-    shortNames: ['pc'],
-    ...clusterWide,
   }),
   ofGroup('node.k8s.io', 'v1')('RuntimeClass', { plural: 'runtimeclasses', ...clusterWide }),
   ofGroup('admissionregistration.k8s.io', 'v1')('ValidatingAdmissionPolicy', {
@@ -86,14 +77,19 @@ const listedByParts: readonly AnyKind[] = [
   dynamicResources('ResourceSlice', { plural: 'resourceslices', ...clusterWide }),
 ];
 
+/** Manifests of applications bring them along. */
+const networkPolicy = ofGroup('networking.k8s.io', 'v1')('NetworkPolicy', {
+  plural: 'networkpolicies',
+  shortNames: ['netpol'],
+});
+
 /** Listed in discovery: kinds that pruning lists, that users expect in a namespace, and that other components wait for. */
 export const listedCollections: readonly AnyKind[] = [
   // Asked for by `kubectl describe namespace`.
   core('LimitRange', { plural: 'limitranges', shortNames: ['limits'] }),
   core('ResourceQuota', { plural: 'resourcequotas', shortNames: ['quota'] }),
   apps('StatefulSet', { plural: 'statefulsets', shortNames: ['sts'], ...workload }),
-  batch('CronJob', { plural: 'cronjobs', shortNames: ['cj'], ...workload }),
-  batch('Job', { plural: 'jobs', ...workload }),
+  networkPolicy,
   ...listedByParts,
 ];
 
@@ -118,14 +114,20 @@ function emptyResource(definition: AnyKind): Resource {
   return { definition, codec, cache: createResourceCache(), view: (cached) => cached };
 }
 
-/** The error of a write: nothing to delete, or the collection is read-only. */
+/** The error of a write: nothing to delete, or the collection is read-only. kubectl prints reason and message. */
 export function refusedWrite(
   { group, plural }: AnyKind,
   { verb, name }: { readonly verb: string; readonly name: string },
 ): ApiError {
   if (verb === 'delete') return notFound({ group, resource: plural }, name);
-  const message = `this server has no ${groupResource(group, plural)} and takes none`;
-  return failure({ code: 405, reason: 'MethodNotAllowed', message, details: {} });
+  const resource = groupResource(group, plural);
+  const message = `${resource} cannot be stored here: this server has none and takes none. ${adviceFor(resource)}.`;
+  return failure({
+    code: 501,
+    reason: 'NotImplemented',
+    message,
+    details: { ...(group === '' ? {} : { group }), kind: plural },
+  });
 }
 
 export const isRead = (verb: string): boolean => readVerbs.some((one) => one === verb);

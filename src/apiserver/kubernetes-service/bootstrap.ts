@@ -14,6 +14,7 @@ import {
   type BootstrapObject,
   isApiSliceName,
   namespaceObjects,
+  priorityClassObjects,
   restoredLabels,
   sliceResource,
 } from './objects.ts';
@@ -30,7 +31,7 @@ export async function bootstrap(
   policy: readonly BootstrapObject[],
   servers: Pick<ServerLeases, 'all'> = singleServer(facts.advertise),
 ): Promise<Bootstrap> {
-  await ensureAll(context, namespaceObjects());
+  await ensureAll(context, [...namespaceObjects(), ...priorityClassObjects()]);
   const reconcileServiceCidr = createDefaultCidrReconciler(context, facts.serviceCidrs);
   await Promise.all([
     reconcileServiceCidr(),

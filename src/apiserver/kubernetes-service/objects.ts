@@ -1,6 +1,8 @@
 // The objects that exist from the start: system namespaces, and the kubernetes Service with its Endpoints and slices.
+
 import { formatAddress, isLoopback, parseAddress } from '../../ip/address.ts';
 import { type Cidr, nthAddress } from '../../ip/cidr.ts';
+import { systemClasses } from '../../kinds/priority-class/system-classes.ts';
 import { serviceNameLabel, skipMirrorLabel } from '../../meta/well-known-labels.ts';
 
 /** Where clients inside the cluster reach a server. */
@@ -36,6 +38,15 @@ export function namespaceObjects(): readonly BootstrapObject[] {
     resource: 'namespaces',
     namespace: '',
     body: { metadata: { name } },
+  }));
+}
+
+/** A pod that names one of them is refused without. */
+export function priorityClassObjects(): readonly BootstrapObject[] {
+  return systemClasses.map(({ name, value, description }) => ({
+    resource: 'priorityclasses.scheduling.k8s.io',
+    namespace: '',
+    body: { metadata: { name }, value, description },
   }));
 }
 

@@ -57,7 +57,8 @@ function markHeld(request: MarkRequest, object: KubeObject): Marked {
 
 function mark(request: MarkRequest, object: KubeObject): KubeObject {
   const { definition } = request.resource;
-  const finalizers = finalizersAfter(policyOf(request.options), object.metadata);
+  const policy = policyOf(request.options) ?? defaultPolicy(definition, object.metadata);
+  const finalizers = finalizersAfter(policy, object.metadata);
   const graceful = definition.graceSeconds !== undefined;
   if (object.metadata.deletionTimestamp !== undefined)
     return shortenGracePeriod(request, object, finalizers);
@@ -119,6 +120,15 @@ function withMetadata(object: KubeObject, change: Partial<ObjectMeta>): KubeObje
 const policyOf = ({ propagationPolicy, orphanDependents }: DeleteOptions): string | undefined =>
   propagationPolicy ??
   (orphanDependents === undefined ? undefined : orphanDependents ? 'Orphan' : 'Background');
+
+/** Finalizers of an earlier delete are stronger than the default. */
+function defaultPolicy(
+  { orphansByDefault }: AnyKind,
+  { finalizers = [] }: ObjectMeta,
+): string | undefined {
+  const isChosen = finalizers.some((f) => f === orphanFinalizer || f === foregroundFinalizer);
+  return orphansByDefault === undefined || isChosen ? undefined : 'Orphan';
+}
 
 /** For namespaces `orphanDependents: false` means Foreground. */
 const heldPolicy = (options: DeleteOptions): string | undefined =>

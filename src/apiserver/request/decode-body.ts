@@ -284,6 +284,8 @@ const otherVersions: Readonly<Record<string, readonly string[]>> = {
   'events.k8s.io': ['v1beta1'],
   'networking.k8s.io': ['v1alpha1', 'v1beta1'],
   apps: ['v1beta1', 'v1beta2'],
+  policy: ['v1beta1'],
+  'scheduling.k8s.io': ['v1alpha1', 'v1beta1'],
   'rbac.authorization.k8s.io': ['v1alpha1', 'v1beta1'],
 };
 
@@ -333,7 +335,7 @@ export function kindMismatch(
   if (
     kind === expected.kind &&
     group === expected.group &&
-    otherVersions[group]?.includes(version)
+    (otherVersions[group]?.includes(version) || `${apiVersion} ${kind}` === 'batch/v1beta1 CronJob')
   ) {
     const why = `the API version in the data (${apiVersion}) does not match the expected API version (${expectedVersion})`;
     return { why, version, isOtherVersion: true };

@@ -129,6 +129,8 @@ function fieldReader(field: string, definition: AnyKind): (object: KubeObject) =
   if (definition.fieldSelectorError === 'label' || field === '') {
     throw badRequest(`field label not supported: ${field}`);
   }
+  if (definition.fieldSelectorError === 'kind')
+    throw badRequest(`field label ${goQuote(field)} not supported for ${definition.kind}`);
   const known = [
     'metadata.name',
     'metadata.namespace',

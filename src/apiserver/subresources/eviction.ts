@@ -1,8 +1,8 @@
-// POST of an Eviction: deletes the pod. There are no PodDisruptionBudgets to refuse it.
+// POST of an Eviction: deletes the pod, where its disruption budget allows it.
 
 import { withPodCondition } from '../../kinds/pod/conditions.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
-import { badRequest } from '../../meta/api-error.ts';
+import { badRequest, isConflict } from '../../meta/api-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
 import { alreadyAdmitted } from '../admission/admission.ts';
@@ -15,8 +15,22 @@ import type { DeleteOptions } from '../objects/mark-deleted.ts';
 import { updateObject } from '../objects/update-object.ts';
 import { readObject } from '../request/read-object.ts';
 import { parseWriteOptions } from '../request/write-options.ts';
-import { admissionOf, admitRequest, type Call, namespaceOf, writeRequest } from '../verbs/call.ts';
+import {
+  admissionOf,
+  admitRequest,
+  type Call,
+  liveObject,
+  namespaceOf,
+  writeRequest,
+} from '../verbs/call.ts';
 import { deleteOptions } from '../verbs/delete-options.ts';
+import {
+  budgetOf,
+  mayEvictUnready,
+  needsNoBudget,
+  stillProcessed,
+  takeDisruption,
+} from './disruption-budget.ts';
 
 const eviction = s.struct(
   'Eviction',
@@ -40,7 +54,7 @@ export const evictionKind = {
 };
 
 export async function evict(call: Call): Promise<ApiResponse> {
-  const { context, request, info, resource } = call;
+  const { request, info } = call;
   // Upstream chooses the form of the answer first, and a Status has no columns.
   negotiate(header(request, 'accept'), request.query, { allow: 'object', forms: 'metadata' });
   const options = parseWriteOptions(request.query, 'CreateOptions');
@@ -51,26 +65,12 @@ export async function evict(call: Call): Promise<ApiResponse> {
   await admitRequest(admissionOf(call, options), body);
   const { dryRun = [], ...requested } = body.deleteOptions ?? {};
   const isDryRun = options.dryRun || dryRun.length > 0;
-  if (!isDryRun) {
-    const write = { ...writeRequest(call, options), admission: alreadyAdmitted };
-    await markDisrupted(call, requested, write);
-  }
-  const { preconditions, ...rest } = requested;
-  const { uid } = preconditions ?? {};
-  await deleteObject(context, {
-    resource,
-    namespace: namespaceOf(call),
-    name: info.name,
-    // The condition changed the resourceVersion; until then the preconditions held.
-    options: isDryRun
-      ? requested
-      : { ...rest, ...(uid === undefined ? {} : { preconditions: { uid } }) },
+  const write = {
+    ...writeRequest(call, options),
+    admission: alreadyAdmitted,
     dryRun: isDryRun,
-    // The Eviction was admitted in place of the delete.
-    admit() {},
-    now: context.now(),
-    user: call.user,
-  });
+  };
+  await evictPod({ call, requested, write });
   return answerStatus(request, 201, {
     kind: 'Status',
     apiVersion: 'v1',
@@ -80,14 +80,95 @@ export async function evict(call: Call): Promise<ApiResponse> {
   });
 }
 
+type EvictionTask = {
+  readonly call: Call;
+  readonly requested: DeleteOptions;
+  readonly write: WriteRequest;
+};
+
+/** A pod may change between the decision and the delete; it is then decided again. */
+const maxAttempts = 20;
+
+async function evictPod(task: EvictionTask): Promise<void> {
+  const { call, requested } = task;
+  for (let attempt = 1; ; attempt += 1) {
+    const pod = liveObject(call).object as Pod;
+    const ground = await allowEviction(task, pod);
+    const conflict = await conflictOf(() => deleteEvicted(task, ground.onlyIf));
+    if (conflict === undefined) return;
+    // Where it is not one of the client's own preconditions, the pod has changed meanwhile.
+    const isOurs = ground.onlyIf !== undefined && !requested.preconditions?.resourceVersion;
+    if (!isOurs || attempt >= maxAttempts) throw conflict;
+    if (ground.budget !== undefined) throw stillProcessed(ground.budget);
+  }
+}
+
+/** The conflict that the work fails with, if any; other errors are thrown. */
+async function conflictOf(work: () => Promise<void>): Promise<unknown> {
+  try {
+    await work();
+    return undefined;
+  } catch (error) {
+    if (isConflict(error)) return error;
+    throw error;
+  }
+}
+
+/** Why the pod may be evicted: some reasons hold only while the pod is as it was. */
+type Ground = { readonly onlyIf?: Pod; readonly budget?: string };
+
+/** Throws where its budget does not allow it. */
+async function allowEviction({ call, write }: EvictionTask, pod: Pod): Promise<Ground> {
+  if (needsNoBudget(pod)) {
+    const mayStart = pod.status.phase === 'Pending' && pod.metadata.deletionTimestamp === undefined;
+    return mayStart ? { onlyIf: pod } : {};
+  }
+  const budget = budgetOf(call.context, pod);
+  if (budget === undefined) return {};
+  const { name = '' } = budget.metadata;
+  if (mayEvictUnready(pod, budget)) return { onlyIf: pod, budget: name };
+  await takeDisruption(call.context, { budget, pod, write });
+  return {};
+}
+
+/** `unchanged`: the pod as the decision saw it. */
+async function deleteEvicted(task: EvictionTask, unchanged: Pod | undefined): Promise<void> {
+  const { call, requested, write } = task;
+  const { context, info, resource } = call;
+  const { preconditions = {}, ...rest } = requested;
+  const { uid } = preconditions;
+  const resourceVersion = preconditions.resourceVersion ?? unchanged?.metadata.resourceVersion;
+  const conditions = {
+    ...(uid === undefined ? {} : { uid }),
+    ...(resourceVersion === undefined ? {} : { resourceVersion }),
+  };
+  const bounded = { ...rest, preconditions: conditions };
+  const marked = write.dryRun ? undefined : await markDisrupted(task, bounded);
+  // The condition changed the resourceVersion; until then the preconditions held.
+  const version = marked?.metadata.resourceVersion;
+  const isBound = resourceVersion !== undefined && version !== undefined;
+  await deleteObject(context, {
+    resource,
+    namespace: namespaceOf(call),
+    name: info.name,
+    options: isBound
+      ? { ...rest, preconditions: { ...conditions, resourceVersion: version } }
+      : bounded,
+    dryRun: write.dryRun,
+    // The Eviction was admitted in place of the delete.
+    admit() {},
+    now: context.now(),
+    user: call.user,
+  });
+}
+
 /** A condition tells controllers that the pod was evicted and has not failed. */
 async function markDisrupted(
-  call: Call,
+  { call, write }: EvictionTask,
   options: DeleteOptions,
-  write: WriteRequest,
-): Promise<void> {
+): Promise<KubeObject> {
   const { context, resource, info } = call;
-  await updateObject(context, {
+  const { cached } = await updateObject(context, {
     resource,
     namespace: namespaceOf(call),
     name: info.name,
@@ -105,6 +186,7 @@ async function markDisrupted(
     // The server changes it, for no field manager.
     recordManagers: (_live, object) => object,
   });
+  return cached.object;
 }
 
 const disrupted = {

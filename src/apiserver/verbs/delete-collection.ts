@@ -10,7 +10,7 @@ import { header } from '../message.ts';
 import { deleteObject } from '../objects/delete-object.ts';
 import { parseListOptions } from '../request/list-options.ts';
 import { admitDelete, type Call } from './call.ts';
-import { parseDeleteOptions } from './delete-options.ts';
+import { parseDeleteOptions, warnOfDefaultPolicy } from './delete-options.ts';
 import { readPage } from './read-page.ts';
 
 /** Concurrent deletes: they share commits of the store, and leave room for other requests. */
@@ -22,6 +22,7 @@ export async function removeCollection(call: Call): Promise<ApiResponse> {
   const representation = negotiate(header(request, 'accept'), request.query, { allow: 'list' });
   const selection = parseListOptions(info, request.query, { definition, watch: false });
   const { options, dryRun } = await parseDeleteOptions(request);
+  warnOfDefaultPolicy(call, options);
   const page = await readPage(call, selection);
   const waiting = page.items.values();
   const removeSome = async (): Promise<void> => {

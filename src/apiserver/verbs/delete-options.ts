@@ -13,6 +13,7 @@ import { mediaOf, notAnObject, parseJson } from '../request/decode-body.ts';
 import { parseInteger } from '../request/list-options.ts';
 import { openProtobufBody } from '../request/protobuf-body.ts';
 import { dryRunErrors } from '../request/write-options.ts';
+import type { Call } from './call.ts';
 
 export const deleteOptions = s.struct(
   'DeleteOptions',
@@ -54,6 +55,14 @@ export async function parseDeleteOptions(request: VerbRequest): Promise<ParsedDe
   const errors = [...propagationErrors(raw), ...dryRunErrors(dryRun)];
   if (errors.length > 0) throw invalid({ group: 'meta.k8s.io', kind: 'DeleteOptions' }, '', errors);
   return { options: raw, dryRun: dryRun.length > 0 };
+}
+
+/** Kinds that orphan their dependents by default say so. */
+export function warnOfDefaultPolicy(call: Call, options: DeleteOptions): void {
+  const { orphansByDefault } = call.resource.definition;
+  const isChosen =
+    options.propagationPolicy !== undefined || options.orphanDependents !== undefined;
+  if (orphansByDefault !== undefined && !isChosen) call.warn(orphansByDefault.warning);
 }
 
 type Raw = DeleteOptions & { readonly dryRun?: readonly string[] };

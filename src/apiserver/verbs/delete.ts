@@ -5,13 +5,14 @@ import type { ApiResponse } from '../message.ts';
 import { type Deleted, deleteObject } from '../objects/delete-object.ts';
 import { answerObject, assertAcceptable } from './answer-object.ts';
 import { admitDelete, type Call, namespaceOf } from './call.ts';
-import { parseDeleteOptions } from './delete-options.ts';
+import { parseDeleteOptions, warnOfDefaultPolicy } from './delete-options.ts';
 
 export async function remove(call: Call): Promise<ApiResponse> {
   assertAcceptable(call);
   const { context, request, resource, info } = call;
   const { definition } = resource;
   const { options, dryRun } = await parseDeleteOptions(request);
+  warnOfDefaultPolicy(call, options);
   const namespace = namespaceOf(call);
   const deleted = await deleteObject(context, {
     resource,

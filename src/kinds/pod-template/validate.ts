@@ -46,6 +46,7 @@ export function validateOwnedTemplate(
   ];
 }
 
+/** Whatever its pods are restarted after. */
 export function validatePodTemplate(
   { metadata, spec }: PodTemplateSpec,
   field: string,

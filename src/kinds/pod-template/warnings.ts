@@ -7,16 +7,21 @@ const templatePath = 'spec.template.';
 
 /** Warnings about the pod template. */
 export function workloadWarnings(
-  { name = '' }: ObjectMeta,
+  metadata: ObjectMeta,
   template: PodTemplateSpec | undefined,
 ): readonly string[] {
+  return [
+    ...nameWarnings(metadata),
+    ...(template === undefined ? [] : templateWarnings(template, templatePath)),
+  ];
+}
+
+/** Names of pods begin with the name of their workload. */
+export function nameWarnings({ name = '' }: ObjectMeta): readonly string[] {
   const wrong = name === '' ? [] : dns1123Label(name);
   const advice =
     'metadata.name: this is used in Pod names and hostnames, which can result in surprising behavior; a DNS label is recommended';
-  return [
-    ...(wrong.length === 0 ? [] : [`${advice}: [${wrong.join(' ')}]`]),
-    ...(template === undefined ? [] : templateWarnings(template, templatePath)),
-  ];
+  return wrong.length === 0 ? [] : [`${advice}: [${wrong.join(' ')}]`];
 }
 
 type Workload = {

@@ -83,6 +83,23 @@ const hostFields = [
   'hostUsers',
 ] as const;
 
+/** A pod template in a message: Go embeds its metadata. */
+export function shownPodTemplate({ metadata, spec }: PodTemplate): object {
+  return { ...metadata, Spec: shownPodSpec(spec) };
+}
+type PodTemplate = { readonly metadata: object; readonly spec: PodSpec };
+
+/** A pod spec in a message. */
+export const shownPodSpec = (spec: PodSpec): object => withoutMaps(podSpecForm(spec)) as object;
+
+/** For JSON.stringify(). Keys that look like numbers come first, unlike Go's. */
+function withoutMaps(form: unknown): unknown {
+  if (typeof form !== 'object' || form === null) return form;
+  if (Array.isArray(form)) return form.map(withoutMaps);
+  const entries = form instanceof Map ? [...form] : Object.entries(form);
+  return Object.fromEntries(entries.map(([key, value]) => [key, withoutMaps(value)]));
+}
+
 function podSpecForm(spec: PodSpec): Json {
   const host = Object.fromEntries(
     hostFields.map((field) => [

@@ -1,0 +1,122 @@
+// Sets of completion indexes in their text form, `1,3-5,7`: ascending intervals. Two neighbours are written `1,2`, as upstream does.
+
+import { fitsInteger } from '../../schema/fits-integer.ts';
+import { goQuote } from '../../schema/go-quote.ts';
+
+/** Both ends included. */
+export type IndexInterval = { readonly first: number; readonly last: number };
+
+export type ParsedIndexes =
+  | { readonly intervals: readonly IndexInterval[]; readonly total: number }
+  | { readonly error: string };
+
+/** Indexes from 0 to `completions - 1`, in ascending order. */
+export function parseIndexes(text: string, completions: number): ParsedIndexes {
+  const intervals: IndexInterval[] = [];
+  let total = 0;
+  let last = -1;
+  // An index is read once, from left to right: the text may be as large as an object.
+  for (const part of text === '' ? [] : text.split(',')) {
+    const ends = part.split('-', 3);
+    if (ends.length > 2) return { error: tooManyParts(part) };
+    const read: number[] = [];
+    for (const end of ends) {
+      const index = parseIndex(end, completions);
+      if (typeof index === 'string') return { error: index };
+      if (last >= index && !(last === -1 && read.length === 0))
+        return { error: `non-increasing order, previous: ${last}, current: ${index}` };
+      last = index;
+      read.push(index);
+    }
+    const [first = 0, end = first] = read;
+    intervals.push({ first, last: end });
+    total += end - first + 1;
+  }
+  return { intervals, total };
+}
+
+const tooManyParts = (part: string): string =>
+  `the fragment ${goQuote(part)} violates the requirement that an index interval can have at most two parts separated by '-'`;
+
+function parseIndex(text: string, completions: number): number | string {
+  if (!/^[+-]?[0-9]{1,19}$/.test(text) || !fitsInteger(text, 64))
+    return `cannot convert string to integer for index: ${goQuote(text)}`;
+  const index = Number(text);
+  return index >= completions ? `too large index: ${goQuote(text)}` : index;
+}
+
+/** What a controller reads of a status: indexes beyond the completions belong to a job that was scaled down. */
+export function readIndexes(text: string, completions: number): readonly IndexInterval[] {
+  const intervals: IndexInterval[] = [];
+  for (const part of text === '' ? [] : text.split(',')) {
+    const [from = '', to = from] = part.split('-', 2);
+    const first = Number.parseInt(from, 10);
+    const last = Math.min(Number.parseInt(to, 10), completions - 1);
+    if (!(first <= last)) continue;
+    const before = intervals.at(-1);
+    if (before !== undefined && before.last + 1 >= first)
+      intervals[intervals.length - 1] = { first: before.first, last: Math.max(before.last, last) };
+    else intervals.push({ first, last });
+  }
+  return intervals;
+}
+
+/** The intervals with more indexes; merges neighbours. */
+export function withIndexes(
+  intervals: readonly IndexInterval[],
+  added: readonly number[],
+): readonly IndexInterval[] {
+  if (added.length === 0) return intervals;
+  const all = [...intervals, ...added.map((index) => ({ first: index, last: index }))];
+  all.sort((a, b) => a.first - b.first);
+  const merged: { first: number; last: number }[] = [];
+  for (const { first, last } of all) {
+    const before = merged.at(-1);
+    if (before !== undefined && before.last + 1 >= first) before.last = Math.max(before.last, last);
+    else merged.push({ first, last });
+  }
+  return merged;
+}
+
+export function formatIndexes(intervals: readonly IndexInterval[]): string {
+  return intervals.map(formatInterval).join(',');
+}
+
+function formatInterval({ first, last }: IndexInterval): string {
+  if (first === last) return String(first);
+  return last === first + 1 ? `${first},${last}` : `${first}-${last}`;
+}
+
+export function countIndexes(intervals: readonly IndexInterval[]): number {
+  return intervals.reduce((sum, { first, last }) => sum + last - first + 1, 0);
+}
+
+/** By bisection: a job may have many intervals. */
+export function hasIndex(intervals: readonly IndexInterval[], index: number): boolean {
+  let low = 0;
+  let high = intervals.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const interval = intervals[middle];
+    if (interval === undefined || interval.first > index) high = middle;
+    else if (interval.last < index) low = middle + 1;
+    else return true;
+  }
+  return false;
+}
+
+/** An index that is in both, if any. */
+export function commonIndex(
+  a: readonly IndexInterval[],
+  b: readonly IndexInterval[],
+): number | undefined {
+  for (let i = 0, j = 0; i < a.length && j < b.length; ) {
+    const x = a[i];
+    const y = b[j];
+    if (x === undefined || y === undefined) return undefined;
+    if (x.last < y.first) i += 1;
+    else if (y.last < x.first) j += 1;
+    else return Math.max(x.first, y.first);
+  }
+  return undefined;
+}
