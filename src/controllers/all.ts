@@ -2,13 +2,16 @@
 import { bootstrapSigner } from './bootstrap-signer/run.ts';
 import { clusterIpRepair } from './cluster-ip-repair/run.ts';
 import type { Controller } from './controller.ts';
+import { cronJobController } from './cron-job/run.ts';
 import { csrCleaner } from './csr-cleaner/run.ts';
 import { daemonSetController } from './daemon-set/run.ts';
 import { deploymentController } from './deployment/run.ts';
+import { disruptionController } from './disruption/run.ts';
 import { endpointSliceController } from './endpoint-slice/run.ts';
 import { endpointSliceMirroringController } from './endpoint-slice-mirroring/run.ts';
 import { endpointsController } from './endpoints/run.ts';
 import { garbageCollector } from './garbage-collector/run.ts';
+import { jobController } from './job/run.ts';
 import { namespaceController } from './namespace/run.ts';
 import { nodeIpamController } from './node-ipam/run.ts';
 import { nodeLifecycleController } from './node-lifecycle/run.ts';
@@ -20,6 +23,7 @@ import { serviceAccountController } from './service-account/run.ts';
 import { serviceCidrController } from './service-cidr/run.ts';
 import { taintEvictionController } from './taint-eviction/run.ts';
 import { tokenCleaner } from './token-cleaner/run.ts';
+import { ttlAfterFinishedController } from './ttl-after-finished/run.ts';
 
 export const allControllers: readonly Controller[] = [
   endpointsController,
@@ -35,6 +39,10 @@ export const allControllers: readonly Controller[] = [
   replicationControllerController,
   deploymentController,
   daemonSetController,
+  jobController,
+  cronJobController,
+  ttlAfterFinishedController,
+  disruptionController,
   clusterIpRepair,
   nodeIpamController,
   nodeLifecycleController,

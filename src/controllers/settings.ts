@@ -19,6 +19,9 @@ export type ControllerSettings = {
   readonly concurrentStatefulSetSyncs: number;
   readonly concurrentReplicaSetSyncs: number;
   readonly concurrentReplicationControllerSyncs: number;
+  readonly concurrentJobSyncs: number;
+  readonly concurrentCronJobSyncs: number;
+  readonly concurrentTtlAfterFinishedSyncs: number;
   readonly concurrentNamespaceSyncs: number;
   readonly concurrentGarbageCollectorSyncs: number;
   readonly maxEndpointsPerSlice: number;
@@ -47,6 +50,9 @@ export const defaultSettings: ControllerSettings = {
   concurrentStatefulSetSyncs: 5,
   concurrentReplicaSetSyncs: 5,
   concurrentReplicationControllerSyncs: 5,
+  concurrentJobSyncs: 5,
+  concurrentCronJobSyncs: 5,
+  concurrentTtlAfterFinishedSyncs: 5,
   concurrentNamespaceSyncs: 10,
   concurrentGarbageCollectorSyncs: 20,
   // Small enough that a change of one endpoint is a small write.

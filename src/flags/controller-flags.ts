@@ -89,6 +89,27 @@ const numberFlags = [
     limits: syncLimits,
   },
   {
+    key: 'concurrentJobSyncs',
+    flag: '--concurrent-job-syncs <n>',
+    meaning: 'Number of Jobs to sync concurrently',
+    setting: 'concurrentJobSyncs',
+    limits: syncLimits,
+  },
+  {
+    key: 'concurrentCronJobSyncs',
+    flag: '--concurrent-cron-job-syncs <n>',
+    meaning: 'Number of CronJobs to sync concurrently',
+    setting: 'concurrentCronJobSyncs',
+    limits: syncLimits,
+  },
+  {
+    key: 'concurrentTtlAfterFinishedSyncs',
+    flag: '--concurrent-ttl-after-finished-syncs <n>',
+    meaning: 'Number of finished Jobs to check for expiry concurrently',
+    setting: 'concurrentTtlAfterFinishedSyncs',
+    limits: syncLimits,
+  },
+  {
     key: 'concurrentNamespaceSyncs',
     flag: '--concurrent-namespace-syncs <n>',
     meaning: 'Number of terminating namespaces to sync concurrently',

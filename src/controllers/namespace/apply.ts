@@ -86,7 +86,8 @@ async function deleteResource(
     ? podGraceSeconds(before.items as readonly PodEnd[], deletedMs, now)
     : 0;
   if (resource.verbs.includes('deletecollection'))
-    await client.deleteCollection({ namespace, signal });
+    // Some kinds leave their dependents behind unless told otherwise.
+    await client.deleteCollection({ namespace, propagationPolicy: 'Background', signal });
   else await deleteOneByOne(client, before.items, signal);
   const { items } = await client.list(wanted);
   if (items.length === 0) return undefined;
