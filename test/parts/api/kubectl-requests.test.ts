@@ -292,33 +292,35 @@ test('collections that clients look into by themselves are there, empty, and tak
   for (const path of [
     inNamespace('/api/v1', 'limitranges'),
     inNamespace('/api/v1', 'resourcequotas'),
-    inNamespace('/apis/apps/v1', 'daemonsets'),
-    '/apis/batch/v1/jobs',
-    '/api/v1/persistentvolumes',
+    '/apis/autoscaling/v2/horizontalpodautoscalers',
+    '/apis/storage.k8s.io/v1/csidrivers',
   ]) {
     const list = await running.api.get<ObjectList<Sent>>(path);
     assert.deepEqual(list.items, [], path);
     assert.equal((await ask(`${path}/x`)).status, 404, path);
   }
-  const jobs = inNamespace('/apis/batch/v1', 'jobs');
-  const { status, body } = await ask(jobs, { method: 'POST', body: { metadata: { name: 'j' } } });
-  assert.equal(status, 405);
-  assert.equal(body.message, 'this server has no jobs.batch and takes none');
-  assert.equal((await ask(`${jobs}/j`, { method: 'DELETE' })).status, 404);
+  const claims = inNamespace('/apis/resource.k8s.io/v1', 'resourceclaims');
+  const { status, body } = await ask(claims, { method: 'POST', body: { metadata: { name: 'j' } } });
+  assert.deepEqual([status, body.reason], [501, 'NotImplemented']);
+  assert.match(
+    body.message ?? '',
+    /^resourceclaims\.resource\.k8s\.io cannot be stored here: this server has none and takes none\. No node offers devices/,
+  );
+  assert.equal((await ask(`${claims}/j`, { method: 'DELETE' })).status, 404);
   // A cluster-wide one is in no namespace.
-  assert.equal((await ask(inNamespace('/api/v1', 'persistentvolumes'))).status, 404);
+  assert.equal((await ask(inNamespace('/apis/storage.k8s.io/v1', 'csidrivers'))).status, 404);
   // Clients that follow them hear that this is all.
   const watch = await running.api.watch(
-    `${jobs}?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
+    `${claims}?watch=1&allowWatchBookmarks=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan`,
   );
   await watch.until((events) => events.some(({ type }) => type === 'BOOKMARK'));
   watch.close();
-  const { resources } = await running.api.get<ResourceList>('/apis/batch/v1');
+  const { resources } = await running.api.get<ResourceList>('/apis/resource.k8s.io/v1');
   assert.deepEqual(
     resources.map(({ name, verbs }) => [name, verbs]),
-    [
-      ['cronjobs', ['get', 'list', 'watch']],
-      ['jobs', ['get', 'list', 'watch']],
-    ],
+    ['deviceclasses', 'resourceclaims', 'resourceclaimtemplates', 'resourceslices'].map((name) => [
+      name,
+      ['get', 'list', 'watch'],
+    ]),
   );
 });

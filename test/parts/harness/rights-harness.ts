@@ -156,7 +156,7 @@ function fits({ objectRef }: AuditLine, right: Right, resource: string): boolean
     subresource === undefined ? objectRef.resource : `${objectRef.resource}/${subresource}`;
   return (
     (right.group === '*' || right.group === apiGroup) &&
-    (resource === '*' || resource === requested) &&
+    (resource === '*' || resource === requested || resource === `*/${subresource}`) &&
     (right.namespace === undefined || right.namespace === namespace) &&
     (right.names === undefined || (name !== undefined && right.names.includes(name)))
   );

@@ -5,6 +5,7 @@ import { parseCidr } from '../../../src/ip/cidr.ts';
 import type { KubeObject } from '../../../src/meta/object.ts';
 import { formatTime } from '../../../src/schema/time.ts';
 import { makeLease, reportNode } from './node-agent.ts';
+import { budgets, cronJobs, jobs } from './work-on-batch.ts';
 import { addresses, mirroring, ranges, services } from './work-on-services.ts';
 import { daemonSets } from './work-on-sets.ts';
 import { deployments, lostNode, replicationControllers } from './work-on-workloads.ts';
@@ -40,6 +41,9 @@ export async function doWholeWork(given: WorkWorld): Promise<void> {
   await mirroring(world);
   await replicationControllers(world);
   await daemonSets(world);
+  await jobs(world);
+  await cronJobs(world);
+  await budgets(world);
   await collecting(world);
   await ranges(world);
   await addresses(world);

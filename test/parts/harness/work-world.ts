@@ -1,6 +1,7 @@
 // The cluster in which the whole work of controllers is asked for: its clock, its nodes that are alive, and what its agents do.
 import assert from 'node:assert/strict';
 import type { FakeClock } from '../../../src/host/fake-clock.ts';
+import { isPodFinished } from '../../../src/kinds/pod/readiness.ts';
 import type { Pod } from '../../../src/kinds/pod/types.ts';
 import type { KubeObject } from '../../../src/meta/object.ts';
 import type { ApiClient, ObjectList } from './api-client.ts';
@@ -50,7 +51,7 @@ export async function agent(world: World): Promise<void> {
     if (isLeaving) {
       const path = `${ns}/pods/${pod.metadata.name}?gracePeriodSeconds=0`;
       await world.api.send({ method: 'DELETE', path });
-    } else if (pod.spec.nodeName && !isReady) {
+    } else if (pod.spec.nodeName && !isReady && !isPodFinished(pod)) {
       await markReady(world, pod);
       const podIPs = [{ ip: `10.1.0.${1 + (Number(pod.metadata.resourceVersion) % 200)}` }];
       const status = { podIP: podIPs[0]?.ip, podIPs };
