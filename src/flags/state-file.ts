@@ -10,6 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import type { PullState } from '../node/images/run-pulls.ts';
 import type { RelayState } from '../relay/run.ts';
 import { FailedError } from './command.ts';
 
@@ -40,6 +41,8 @@ export type UpState = {
   readonly dns: readonly string[];
   readonly domain: string;
   readonly relays: readonly RelayState[];
+  /** Images that are being pulled. */
+  readonly pulls?: readonly PullState[];
 };
 
 export type NodeState = {

@@ -46,6 +46,7 @@ export async function runCluster(flags: UpFlags, run: ClusterRun, world: World):
     state = { ...state, ...change };
     writeState(state);
   };
+  cluster.onPulls((pulls) => updateState({ pulls }));
   let warned: readonly string[] = [];
   const extras = run.extras((relays) => {
     updateState({ relays });

@@ -6,10 +6,11 @@ import { createHttpTransport } from '../client/http-transport.ts';
 import { startAnnouncer } from '../cloud/announce/run.ts';
 import { packageVersion } from '../flags/package-version.ts';
 import { enterNamespace } from '../host/namespaces.ts';
+import { openImageStore } from '../images/open-image-store.ts';
 import { releaseVersion } from '../meta/release-version.ts';
 import { createBridgeNetwork } from '../node/network/run-network.ts';
 import { startNode } from '../node/run.ts';
-import { createProcessRuntime } from '../node/runtimes/process/run-runtime.ts';
+import { createOciRuntime } from '../node/runtimes/oci/run-runtime.ts';
 import { createLog } from '../observe/log.ts';
 import { createMetrics } from '../observe/metrics.ts';
 import { makeConfig } from '../proxy/config.ts';
@@ -17,6 +18,7 @@ import { loadAllModes } from '../proxy/modes/all.ts';
 import { startProxy } from '../proxy/run.ts';
 import { type ChosenMode, NoModeError } from '../proxy/run-choose-mode.ts';
 import { cleanUpModes } from '../proxy/run-cleanup.ts';
+import { forwardPulls } from './forward-pulls.ts';
 import type { FromNodeThread, NodeThreadOptions, ToNodeThread } from './node-messages.ts';
 
 const port = parentPort;
@@ -32,8 +34,12 @@ const shutdown = new AbortController();
 /** The default port of the kubelet. */
 const agentPort = 10250;
 
+/** Gets what the main thread says of pulls, once there are images. */
+let receivePull = (_: ToNodeThread): void => {};
+
 port.on('message', (message: ToNodeThread) => {
   if (message.kind === 'stop') shutdown.abort();
+  else receivePull(message);
 });
 
 run()
@@ -94,6 +100,10 @@ async function serve(
     { caller: proxyCaller, log, nodeName: name, nodeIPs: addresses },
     signal,
   );
+  const images = await openImageStore({ directory: options.imageDirectory, log });
+  const forwarded = forwardPulls(images, post);
+  receivePull = forwarded.receive;
+  const { maxParallelPulls, imageCollection: collection } = options;
   const node = await startNode(
     {
       caller: { transport, userAgent: `kubelet/fairlead-${packageVersion}` },
@@ -102,7 +112,7 @@ async function serve(
       nodeIPs: addresses,
       dataDirectory,
       privatePaths: options.privatePaths,
-      runtime: await createProcessRuntime({
+      runtime: await createOciRuntime({
         images: options.images,
         directory: dataDirectory,
         privatePaths: options.privatePaths,
@@ -111,6 +121,10 @@ async function serve(
         version: packageVersion,
         ...(options.maxPids === undefined ? {} : { maxPids: options.maxPids }),
       }),
+      images: {
+        ...{ store: forwarded.store, collection },
+        ...(maxParallelPulls === undefined ? {} : { maxParallelPulls }),
+      },
       network,
       cluster: { nameservers: options.clusterDns, domain: options.clusterDomain },
       version: releaseVersion(packageVersion),
@@ -129,6 +143,7 @@ async function serve(
   );
   post({ kind: 'ready' });
   await Promise.all([node.ended, announce(log, signal)]);
+  await images.close();
 }
 
 /** Announces addresses of load balancers on the LAN. The node also works without it. */

@@ -15,6 +15,7 @@ import { checkProviderSettings } from '../flags/check-provider-settings.ts';
 import { providerNamed } from '../flags/cloud-flags.ts';
 import { UsageError, type World } from '../flags/command.ts';
 import { controllerSettings } from '../flags/controller-flags.ts';
+import { imageOptions } from '../flags/image-flags.ts';
 import { readImageMap } from '../flags/image-map-file.ts';
 import { maxPidsOf } from '../flags/pid-flag.ts';
 import { modeFlagSettings } from '../flags/proxy-flags.ts';
@@ -26,6 +27,7 @@ import { allModes } from '../proxy/modes/all.ts';
 import { type BalancerPools, poolSettings } from './balancer-pools.ts';
 import { clusterDnsAddresses, publishClusterDns } from './cluster-dns.ts';
 import { leadControllers } from './lead-controllers.ts';
+import { type ClusterImages, startImages } from './start-images.ts';
 import { type NodeThread, startNodeThread } from './start-node-thread.ts';
 import type { UpFlags } from './up-flags.ts';
 import { waitForNodes } from './wait-for-nodes.ts';
@@ -56,6 +58,7 @@ export type Cluster = {
   readonly dns: RunningDns;
   /** DNS server addresses of pods. */
   readonly dnsAddresses: readonly string[];
+  readonly onPulls: ClusterImages['onPulls'];
   /** Resolves when all nodes are ready and DNS is synced. */
   readonly ready: Promise<void>;
   readonly stop: () => Promise<void>;
@@ -71,13 +74,14 @@ export async function startCluster(
 ): Promise<Cluster> {
   // Invalid flags are reported before anything is started.
   const images = await readImageMap(flags.imageMap, world.cwd());
+  const nodeImages = imageOptions(flags);
   checkProxy(flags, layout);
   await checkPools(layout);
   const { advertiseAddress, ...server } = layout.server;
   const started = await startFromFlags({ ...flags, advertiseAddress }, world, server);
   const shutdown = new AbortController();
   try {
-    return await startParts({ flags, layout, started, images, world }, shutdown);
+    return await startParts({ flags, layout, started, images, nodeImages, world }, shutdown);
   } catch (error) {
     // Started parts would keep the process alive.
     shutdown.abort();
@@ -91,6 +95,7 @@ type ClusterStart = {
   readonly layout: ClusterLayout;
   readonly started: StartedServer;
   readonly images: ImageMap;
+  readonly nodeImages: ReturnType<typeof imageOptions>;
   readonly world: World;
 };
 
@@ -114,10 +119,12 @@ async function startParts(start: ClusterStart, shutdown: AbortController): Promi
   const dns = await startClusterDns(started, transport, layout, shutdown.signal);
   const caller = { transport, userAgent: 'fairlead-up' };
   const dnsAddresses = await publishDns(caller, flags, dns);
-  const nodes = await startNodes({ ...start, dnsAddresses });
+  const clusterImages = await startImages(flags, start.world, started.log);
+  const nodes = await startNodes({ ...start, dnsAddresses, clusterImages });
   const stop = async (): Promise<void> => {
     for (const { send } of nodes) send({ kind: 'stop' });
     await Promise.all(nodes.map(({ ended }) => ended));
+    await clusterImages.close();
     shutdown.abort();
     await Promise.all([controllers, balancers, dns.ended]);
     await started.stop();
@@ -129,7 +136,8 @@ async function startParts(start: ClusterStart, shutdown: AbortController): Promi
     waitForNodes({ caller, log: started.log }, names, shutdown.signal),
   ]).then(() => undefined);
   const lanUrl = lanUrlOf(start);
-  return { started, lanUrl, transport, nodes, dns, dnsAddresses, ready, stop };
+  const { onPulls } = clusterImages;
+  return { started, lanUrl, transport, nodes, dns, dnsAddresses, onPulls, ready, stop };
 }
 
 function localTransport({ server }: StartedServer): Transport {
@@ -203,10 +211,14 @@ async function publishDns(
   return clusterDnsAddresses(ranges);
 }
 
-type NodeStart = ClusterStart & { readonly dnsAddresses: readonly string[] };
+type NodeStart = ClusterStart & {
+  readonly dnsAddresses: readonly string[];
+  readonly clusterImages: ClusterImages;
+};
 
 async function startNodes(start: NodeStart): Promise<readonly NodeThread[]> {
-  const { flags, layout, started, images, dnsAddresses, world } = start;
+  const { flags, layout, started, images, nodeImages, clusterImages, dnsAddresses, world } = start;
+  const { collection: imageCollection, maxParallelPulls } = nodeImages;
   const { authority } = started.credentials;
   const nodes: NodeThread[] = [];
   const now = world.now();
@@ -223,21 +235,27 @@ async function startNodes(start: NodeStart): Promise<readonly NodeThread[]> {
         now,
       }),
     };
-    const node = startNodeThread({
-      ...{ name, addresses, credentials, images, clusterDomain },
-      proxy: proxySettings(flags, layout),
-      server: lanUrlOf(start),
-      authority: authority.certificate,
-      dataDirectory: join(resolve(world.cwd(), flags.dataDir), 'nodes', name),
-      privatePaths: [resolve(world.cwd(), flags.dataDir)],
-      clusterDns: dnsAddresses,
-      logLevel: flags.logLevel,
-      shutdownGraceMs: flags.shutdownGracePeriod,
-      ...maxPidsOf(flags),
-      cleansUp: namespacePath === undefined,
-      announces: layout.balancerPools !== undefined,
-      ...(namespacePath === undefined ? {} : { namespacePath }),
-    });
+    const node = startNodeThread(
+      {
+        ...{ name, addresses, credentials, images, clusterDomain },
+        proxy: proxySettings(flags, layout),
+        server: lanUrlOf(start),
+        authority: authority.certificate,
+        dataDirectory: join(resolve(world.cwd(), flags.dataDir), 'nodes', name),
+        privatePaths: [resolve(world.cwd(), flags.dataDir)],
+        clusterDns: dnsAddresses,
+        logLevel: flags.logLevel,
+        shutdownGraceMs: flags.shutdownGracePeriod,
+        ...maxPidsOf(flags),
+        cleansUp: namespacePath === undefined,
+        announces: layout.balancerPools !== undefined,
+        ...(namespacePath === undefined ? {} : { namespacePath }),
+        imageDirectory: clusterImages.directory,
+        imageCollection,
+        ...(maxParallelPulls === undefined ? {} : { maxParallelPulls }),
+      },
+      clusterImages.pulls,
+    );
     nodes.push(node);
   }
   return nodes;

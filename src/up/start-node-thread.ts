@@ -2,6 +2,7 @@
 import { Worker } from 'node:worker_threads';
 import { workerUrl } from '../host/worker-url.ts';
 import type { FromNodeThread, NodeThreadOptions, ToNodeThread } from './node-messages.ts';
+import type { PullServer } from './serve-pulls.ts';
 
 export type NodeThread = {
   readonly name: string;
@@ -20,7 +21,7 @@ export type NodeThread = {
   readonly failure: () => string | undefined;
 };
 
-export function startNodeThread(options: NodeThreadOptions): NodeThread {
+export function startNodeThread(options: NodeThreadOptions, pulls: PullServer): NodeThread {
   const worker = new Worker(workerUrl('up/run-node-worker'), { workerData: options });
   const { name, addresses, dataDirectory, namespacePath } = options;
   let mode = '';
@@ -63,6 +64,9 @@ export function startNodeThread(options: NodeThreadOptions): NodeThread {
         return resolveReady();
       case 'failed':
         failure = message.message;
+        return;
+      default:
+        pulls.receive(name, message, thread.send);
     }
   });
   return thread;

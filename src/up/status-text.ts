@@ -1,11 +1,12 @@
 // The output of `status` for a running `up`.
 
 import type { UpState } from '../flags/state-file.ts';
+import type { PullState } from '../node/images/run-pulls.ts';
 import type { RelayState } from '../relay/run.ts';
 import { sharedText } from '../relay/run-claims.ts';
 
 export function statusText(state: UpState, now: number): string {
-  const { nodes, relays } = state;
+  const { nodes, relays, pulls = [] } = state;
   const rows: readonly (readonly [string, readonly string[]])[] = [
     [
       'Running',
@@ -20,6 +21,7 @@ export function statusText(state: UpState, now: number): string {
     ['Nodes', nodes.map(nodeLine)],
     ['DNS', state.dns.length === 0 ? [] : [`${state.dns.join(', ')} for ${state.domain}`]],
     ['Relays', relays.map(relayLine)],
+    ['Pulling', pulls.map(pullLine)],
   ];
   return rows
     .filter(([, lines]) => lines.length > 0)
@@ -34,6 +36,15 @@ const nameWidth = 13;
 function nodeLine({ name, addresses, proxy }: UpState['nodes'][number]): string {
   return `${name} at ${addresses.join(', ')}; proxy ${proxy === '' ? 'starting' : proxy}`;
 }
+
+function pullLine({ image, layers, layersDone, doneBytes, totalBytes }: PullState): string {
+  const share = totalBytes === 0 ? '' : ` (${Math.floor((doneBytes * 100) / totalBytes)}%)`;
+  return layers === 0
+    ? image
+    : `${image}: ${layersDone} of ${layers} layers, ${megabytes(doneBytes)} of ${megabytes(totalBytes)}${share}`;
+}
+
+const megabytes = (bytes: number): string => `${(bytes / 1_000_000).toFixed(1)} MB`;
 
 export function relayLine({
   protocol,

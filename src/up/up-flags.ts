@@ -1,8 +1,10 @@
 // The flags that only `up` has.
 import { type Command, InvalidArgumentError } from 'commander';
 import type { ControllerFlags } from '../flags/controller-flags.ts';
+import { addImageFlags, type ImageFlags } from '../flags/image-flags.ts';
 import { addPidFlag, type PidFlag } from '../flags/pid-flag.ts';
 import { addModeFlags, type ModeFlags } from '../flags/proxy-flags.ts';
+import { addRegistryFlag, type RegistryFlag } from '../flags/registry-flags.ts';
 import type { ServerFlags } from '../flags/server-flags.ts';
 import { addShutdownFlag, type ShutdownFlag } from '../flags/shutdown-flag.ts';
 import { type NetworkMode, networkModes } from '../flags/state-file.ts';
@@ -13,6 +15,8 @@ import { maxNodes } from './plan-lan.ts';
 export type UpFlags = ServerFlags &
   ControllerFlags &
   PidFlag &
+  ImageFlags &
+  RegistryFlag &
   ShutdownFlag &
   ModeFlags & {
     readonly network: NetworkMode;
@@ -25,7 +29,7 @@ export type UpFlags = ServerFlags &
   };
 
 export function addUpFlags(command: Command): Command {
-  return addModeFlags(addShutdownFlag(addPidFlag(command)))
+  return addModeFlags(addImageFlags(addRegistryFlag(addShutdownFlag(addPidFlag(command)))))
     .option(
       '--network <mode>',
       'Network mode. isolated: nodes and pods have their own network namespaces; host: this machine is the node, requires root; none: API server and controllers only',

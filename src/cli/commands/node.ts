@@ -1,13 +1,14 @@
 // Runs the node agent alone, against any API server: this machine becomes a node.
 import { X509Certificate } from 'node:crypto';
 import { hostname } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { InvalidArgumentError } from 'commander';
 import { type KeyPair, makeCertificate } from '../../apiserver/certificates/x509.ts';
 import { isReachable } from '../../apiserver/proxy/find-target.ts';
 import type { Connection } from '../../client/read-kubeconfig.ts';
 import { addConnectionFlags, type ClientFlags } from '../../flags/client-flags.ts';
 import { type CommandDefinition, UsageError, type World } from '../../flags/command.ts';
+import { addImageFlags, type ImageFlags, imageOptions } from '../../flags/image-flags.ts';
 import { readImageMap } from '../../flags/image-map-file.ts';
 import { addLogFlag, type LogFlag } from '../../flags/log-flag.ts';
 import { packageVersion } from '../../flags/package-version.ts';
@@ -18,8 +19,15 @@ import {
   openPodNetwork,
   type PodNetworkFlags,
 } from '../../flags/pod-network-flags.ts';
+import {
+  addRegistryFlag,
+  type RegistryFlag,
+  readDockerConfig,
+  readRegistrySettings,
+} from '../../flags/registry-flags.ts';
 import { addShutdownFlag, type ShutdownFlag } from '../../flags/shutdown-flag.ts';
 import { watchStallsOf } from '../../flags/watch-stalls.ts';
+import { openImageStore } from '../../images/open-image-store.ts';
 import { parseAddress } from '../../ip/address.ts';
 import { readPair } from '../../join/identity-files.ts';
 import { addJoinFlags, type JoinFlags } from '../../join/join-flags.ts';
@@ -33,7 +41,7 @@ import {
 import { coversNames, renewServingCertificate } from '../../join/renew-certificates.ts';
 import { releaseVersion } from '../../meta/release-version.ts';
 import { type NodeOptions, startNode } from '../../node/run.ts';
-import { createProcessRuntime } from '../../node/runtimes/process/run-runtime.ts';
+import { createOciRuntime } from '../../node/runtimes/oci/run-runtime.ts';
 import type { NodeServerTls } from '../../node/serve-node.ts';
 import { readNodeIPs } from '../../node/status/read-machine.ts';
 import { createLog } from '../../observe/log.ts';
@@ -44,6 +52,8 @@ type NodeFlags = ClientFlags &
   JoinFlags &
   PodNetworkFlags &
   PidFlag &
+  ImageFlags &
+  RegistryFlag &
   ShutdownFlag & {
     readonly nodeName?: string;
     readonly nodeIp?: readonly string[];
@@ -88,13 +98,15 @@ export const node: CommandDefinition = {
       )
       .option('--port <port>', 'Port of --address. 0 selects a free port', port, 10250)
       .option('--max-pods <count>', 'Maximum number of pods on the node', count, 110);
-    addLogFlag(addShutdownFlag(addPidFlag(command))).action(async (flags: NodeFlags) =>
-      run(flags, world),
+    addLogFlag(addImageFlags(addRegistryFlag(addShutdownFlag(addPidFlag(command))))).action(
+      async (flags: NodeFlags) => run(flags, world),
     );
   },
 };
 
 async function run(flags: NodeFlags, world: World): Promise<void> {
+  const nodeImages = imageOptions(flags);
+  const registries = readRegistrySettings(flags.registries, world.cwd());
   const nodeIPs = flags.nodeIp ?? readNodeIPs();
   checkReachable(nodeIPs);
   const name = (flags.nodeName ?? hostname()).toLowerCase();
@@ -111,6 +123,10 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
   const version = releaseVersion(packageVersion);
   const opened = await openPodNetwork(flags, world, { name, ips: nodeIPs, log, transport });
   const metrics = createMetrics();
+  const store = await openImageStore({
+    ...{ directory: join(dataDirectory, 'images'), env: world.env, log },
+    ...(registries === undefined ? {} : { registries }),
+  });
   const options: NodeOptions = {
     metrics,
     caller: { transport, userAgent: `kubelet/fairlead-${packageVersion}` },
@@ -120,7 +136,7 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
     labels: flags.nodeLabels,
     dataDirectory,
     privatePaths,
-    runtime: await createProcessRuntime({
+    runtime: await createOciRuntime({
       images: await readImageMap(flags.imageMap, world.cwd()),
       directory: dataDirectory,
       privatePaths: privatePaths,
@@ -129,6 +145,7 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
       version: packageVersion,
       ...maxPidsOf(flags),
     }),
+    images: { store, keyring: () => readDockerConfig(world.env, log), ...nodeImages },
     cluster: { nameservers: flags.clusterDns, domain: flags.clusterDomain },
     version,
     serve: {
@@ -154,6 +171,7 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
     throw explained(error, flags);
   } finally {
     stopWatching();
+    await store.close();
     await opened.close();
     await transport.close();
   }

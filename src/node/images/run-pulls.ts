@@ -35,7 +35,7 @@ export type ImageRequest = {
   /** Of the pod that needs it. */
   readonly podUid: string;
   /** Called before a pull. */
-  readonly keyring: () => Promise<Keyring> | Keyring;
+  readonly keyring: () => Promise<Keyring>;
   readonly record: (event: ImageEvent) => void;
 };
 

@@ -1,6 +1,7 @@
 // Gets the images of one container: its own, and those of volumes that it mounts. They stay on the machine until they are released.
 import type { Container } from '../../kinds/pod/container.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { pullKeyring } from '../images/pull-keyring.ts';
 import {
   backOffEvent,
   backOffProblem,
@@ -93,7 +94,7 @@ async function getImage(
   return parts.images.pulls.get(
     {
       ...{ image, policy, podUid: pod.metadata.uid ?? '' },
-      keyring: parts.images.keyring,
+      keyring: () => pullKeyring(parts, pod),
       record: (event) => recordEvent(all, pod, container, event),
     },
     interrupted.signal,

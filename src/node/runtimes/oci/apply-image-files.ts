@@ -1,6 +1,7 @@
 // Prepares the files of an image for one container: links to its layers for the overlay, or a copy where overlays do not work.
 import { chmodSync, chownSync, mkdirSync, rmSync, statSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { copyLayers } from '../../../images/copy-layers.ts';
 import type { UnpackedImage } from '../../../images/image-store.ts';
 import { type ImageFiles, stagingName } from '../sandbox/image-steps.ts';
 
@@ -47,6 +48,21 @@ function makeUpper(upper: string, top: string | undefined): void {
   }
   makeStaging(upper);
 }
+
+/** Each container has a copy of its own, also where it is read-only: layers stay as they are. */
+export async function copyImage(
+  unpacked: UnpackedImage,
+  { directory, isWritable }: OverlayOptions,
+): Promise<ImageFiles> {
+  const path = join(directory, 'copy');
+  mkdirSync(path, { mode: 0o755 });
+  await copyLayers(unpacked, path, neverAborted);
+  if (isWritable) makeStaging(path);
+  return { kind: 'copy', path };
+}
+
+/** A start is not interrupted. */
+const neverAborted = new AbortController().signal;
 
 /** Hides what the image has of that name; in a copy, replaces it. */
 function makeStaging(root: string): void {

@@ -18,7 +18,7 @@ import {
   type Runtime,
 } from '../runtime.ts';
 import type { ImageFiles } from '../sandbox/image-steps.ts';
-import { makeOverlay } from './apply-image-files.ts';
+import { copyImage, makeOverlay } from './apply-image-files.ts';
 import { imageProgram } from './image-program.ts';
 import type { ImageUsers } from './image-users.ts';
 import { createOverlayProbe } from './probe-overlay.ts';
@@ -64,8 +64,7 @@ function createFileMaker(directory: string, isolation: Isolation, log: Log): Fil
   });
   return async (image, target) => {
     mkdirSync(target.directory, { recursive: true, mode: 0o700 });
-    if (await canOverlay(image.form)) return makeOverlay(image, target);
-    throw new ContainerStartError('CreateContainerError', 'overlays do not work on this machine');
+    return (await canOverlay(image.form)) ? makeOverlay(image, target) : copyImage(image, target);
   };
 }
 

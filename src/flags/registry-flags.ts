@@ -1,0 +1,55 @@
+// The file that says how registries are reached: mirrors, plain HTTP, authorities.
+import { readFileSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import type { Command } from 'commander';
+import type { Keyring } from '../images/keyring.ts';
+import { DockerConfigError, parseDockerConfig } from '../images/parse-docker-config.ts';
+import { parseRegistrySettings } from '../images/parse-registry-settings.ts';
+import type { RegistrySettings } from '../images/registry-settings.ts';
+import type { Log } from '../observe/log.ts';
+import { UsageError } from './command.ts';
+
+export type RegistryFlag = { readonly registries?: string };
+
+export function addRegistryFlag(command: Command): Command {
+  return command.option(
+    '--registries <file>',
+    'File with mirrors of registries, and how registries are reached',
+  );
+}
+
+/** Undefined without the flag. Paths in the file are relative to it. */
+export function readRegistrySettings(
+  file: string | undefined,
+  cwd: string,
+): RegistrySettings | undefined {
+  if (file === undefined) return undefined;
+  const path = resolve(cwd, file);
+  const read = (name: string): string => readFileSync(resolve(dirname(path), name), 'utf8');
+  try {
+    return parseRegistrySettings(read(path), read);
+  } catch (error) {
+    throw new UsageError(`Cannot read the registries in "${file}": ${(error as Error).message}.`);
+  }
+}
+
+/** The credentials that `docker login` has written for this user; read for every pull, because they change. */
+export function readDockerConfig(
+  env: Readonly<Record<string, string | undefined>>,
+  log: Log,
+): Keyring {
+  const directory = env.DOCKER_CONFIG || join(env.HOME || homedir(), '.docker');
+  const path = join(directory, 'config.json');
+  try {
+    return parseDockerConfig(readFileSync(path, 'utf8'));
+  } catch (error) {
+    const code = error instanceof Error && 'syscall' in error ? errorCode(error) : undefined;
+    if (code === undefined && !(error instanceof DockerConfigError)) throw error;
+    if (code !== 'ENOENT')
+      log.warn('Cannot read credentials for registries', { path, error: String(error) });
+    return [];
+  }
+}
+
+const errorCode = (error: Error): string | undefined => (error as NodeJS.ErrnoException).code;
