@@ -21,6 +21,8 @@ const rootFlags = [
   ...['--pid', '--fork', '--kill-child', '--mount-proc'],
 ];
 const userFlags = ['--user', '--map-root-user', ...rootFlags];
+/** With the subordinate IDs of the user beside it, so that images have all their users: needs newuidmap, and entries in /etc/subuid and /etc/subgid. */
+const manyUsersFlags = ['--user', '--map-root-user', '--map-auto', ...rootFlags];
 
 /**
  * PID 1 of the namespace must reap orphans, which Node does not do for processes that it has not started. When the program exits, so does
@@ -55,11 +57,14 @@ function findWay(): Way {
   if (process.platform !== 'linux') return { refused: `${process.platform} has no namespaces` };
   const isRoot = process.getuid?.() === 0;
   let refused = '';
-  for (const flags of isRoot ? [rootFlags, userFlags] : [userFlags]) {
+  const choices = [...(isRoot ? [rootFlags] : []), manyUsersFlags, userFlags];
+  for (const flags of choices) {
     const { status, error, stderr } = spawnSync('unshare', [...flags, '--net', 'true'], {
       encoding: 'utf8',
     });
     if (status === 0) return { flags };
+    // Most users have no subordinate IDs.
+    if (flags === manyUsersFlags) continue;
     refused ||=
       error === undefined
         ? stderr.trim().split('\n').join('; ')
