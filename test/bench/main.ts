@@ -13,6 +13,7 @@ import { explainRow } from './explain-row.ts';
 import { failoverRow } from './failover-row.ts';
 import type { Figure } from './figure.ts';
 import { hostileRow } from './hostile-row.ts';
+import { imagesRow } from './images-row.ts';
 import { listRow } from './list-row.ts';
 import { memoryRow } from './memory-row.ts';
 import { nodesRow } from './nodes-row.ts';
@@ -51,6 +52,7 @@ const rows: Readonly<Record<string, Row>> = {
   rules: rulesRow,
   dns: dnsRow,
   up: upRow,
+  images: imagesRow,
   failover: failoverRow,
   explain: explainRow,
 };
