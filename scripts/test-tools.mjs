@@ -19,6 +19,7 @@ const tools = {
   curl: 'curl',
   'docker-registry': 'docker-registry',
   busybox: 'busybox-static',
+  newuidmap: 'uidmap',
   // An old kubectl, which speaks SPDY only.
   kubectl: 'kubernetes-client',
 };

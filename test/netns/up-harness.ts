@@ -1,5 +1,5 @@
 // Runs the real binary's `up` with a network, as root or as an ordinary user, and looks at what it leaves behind.
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { chownSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
@@ -13,7 +13,7 @@ import { unpackKubectl } from '../lanes/unpack-kubectl.ts';
 
 const run = promisify(execFile);
 
-export type Identity = 'root' | 'an ordinary user';
+export type Identity = 'root' | 'an ordinary user' | 'an ordinary user with subordinate IDs';
 
 export type Up = {
   readonly directory: string;
@@ -37,6 +37,16 @@ export function makeDirectory(identity: Identity): string {
   return directory;
 }
 
+const subordinate: Identity = 'an ordinary user with subordinate IDs';
+/** Only in the mount namespace of the run; the machine's own files may have none for this user. */
+const giveIds = `echo ${unprivilegedUid}:700000:65536 > ids && for file in subuid subgid; do touch /etc/$file && mount --bind ids /etc/$file; done`;
+
+/** Why the machine cannot have users with subordinate IDs. */
+export function subordinateMissing(): string | false {
+  const { status } = spawnSync('sh', ['-c', 'command -v newuidmap && command -v newgidmap']);
+  return status === 0 ? false : 'newuidmap is not installed (Debian: uidmap)';
+}
+
 /** An ordinary user may not be able to read where the tree lies: it is mounted into the directory of the run. */
 function command(
   identity: Identity,
@@ -46,7 +56,8 @@ function command(
   const program = [process.execPath, join(root, 'bin', 'fairlead'), ...args];
   if (identity === 'root') return program;
   const mounted = [process.execPath, join(directory, 'tree', 'bin', 'fairlead'), ...args];
-  const script = 'mkdir -p tree && mount --bind "$0" tree && exec "$@"';
+  const tree = 'mkdir -p tree && mount --bind "$0" tree';
+  const script = `${tree} && ${identity === subordinate ? giveIds : ':'} && exec "$@"`;
   const become = [
     'setpriv',
     `--reuid=${unprivilegedUid}`,

@@ -122,7 +122,8 @@ const applets =
 /** What to say where Debian's package is missing; undefined where it is there. */
 export function busyboxMissing(): string | undefined {
   try {
-    const head = readFileSync(busyboxPath).toString('latin1');
+    // Where the name of the program interpreter is; a static C library has it further behind.
+    const head = readFileSync(busyboxPath).toString('latin1', 0, 4096);
     return head.includes('ld-linux') ? 'busybox is not static (Debian: busybox-static)' : undefined;
   } catch {
     return 'busybox is not installed (Debian: busybox-static)';
