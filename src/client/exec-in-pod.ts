@@ -6,7 +6,7 @@ import type { Duplex } from 'node:stream';
 import { type RawData, WebSocket } from 'ws';
 import { isJsonObject } from '../schema/json-object.ts';
 import { toApiError } from './api-call.ts';
-import { chooseProxy } from './choose-proxy.ts';
+import { chooseProxy } from '../host/choose-proxy.ts';
 import { endpointOf, headersOf, pathOf, type TransportLimits } from './exchange.ts';
 import { openPlainSocket, openTlsSocket } from './open-socket.ts';
 import type { Connection } from './read-kubeconfig.ts';

@@ -9,7 +9,7 @@ import {
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { chooseProxy } from './choose-proxy.ts';
+import { chooseProxy } from '../host/choose-proxy.ts';
 import {
   ConnectTimeoutError,
   type ExchangeOptions,
@@ -24,7 +24,7 @@ import {
   tlsOptions,
 } from './exchange.ts';
 import { openPlainSocket, openTlsSocket } from './open-socket.ts';
-import { proxyAuthorization } from './open-tunnel.ts';
+import { proxyAuthorization } from '../host/open-tunnel.ts';
 import type { Connection } from './read-kubeconfig.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 

@@ -7,9 +7,9 @@ import {
   rootCertificates,
   type TLSSocket,
 } from 'node:tls';
-import { chooseProxy, type ProxyServer } from './choose-proxy.ts';
+import { chooseProxy, type ProxyServer } from '../host/choose-proxy.ts';
 import { ConnectTimeoutError, type ExchangeOptions, endpointOf, tlsOptions } from './exchange.ts';
-import { dialProxy, openTunnel, ProxyError } from './open-tunnel.ts';
+import { dialProxy, openTunnel, ProxyError } from '../host/open-tunnel.ts';
 import type { Connection } from './read-kubeconfig.ts';
 
 export async function openTlsSocket(

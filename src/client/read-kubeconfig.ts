@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
 import { isJsonObject } from '../schema/json-object.ts';
-import type { ProxyVariables } from './choose-proxy.ts';
+import type { ProxyVariables } from '../host/choose-proxy.ts';
 import {
   type KubeContext,
   type Kubeconfig,

@@ -4,13 +4,13 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { ApiCaller } from '../client/api-call.ts';
-import { chooseProxy, readProxyVariables } from '../client/choose-proxy.ts';
 import { KubeconfigError } from '../client/kubeconfig-error.ts';
 import type { Impersonation } from '../client/kubeconfig-user.ts';
 import { openTransport } from '../client/open-transport.ts';
 import { isInCluster, readInClusterConnection } from '../client/read-in-cluster.ts';
 import { type Connection, readConnection } from '../client/read-kubeconfig.ts';
 import type { Transport } from '../client/transport.ts';
+import { chooseProxy, ProxyUrlError, readProxyVariables } from '../host/choose-proxy.ts';
 import { FailedError, UsageError, type World } from './command.ts';
 import { connectionSource } from './connection-source.ts';
 import { type KubectlFlags, kubeconfigOverrides, readKubectlFlags } from './kubectl-flags.ts';
@@ -119,7 +119,7 @@ export async function connect(
           );
     return withEnvironment(found, flags, world.env);
   } catch (error) {
-    if (!(error instanceof KubeconfigError)) throw error;
+    if (!(error instanceof KubeconfigError || error instanceof ProxyUrlError)) throw error;
     const paths = source.kind === 'in-cluster' ? [] : source.paths;
     throw new UsageError(withPaths(error.message, paths));
   }
@@ -192,7 +192,7 @@ function explainFailures(transport: Transport, { server }: Connection): Transpor
         const response = await transport.send(request);
         return { ...response, body: explainBody(response.body, request.signal) };
       } catch (error) {
-        if (error instanceof KubeconfigError)
+        if (error instanceof KubeconfigError || error instanceof ProxyUrlError)
           throw new FailedError(error.message, { cause: error });
         const text = connectionText(error, server);
         throw text === undefined || request.signal?.aborted

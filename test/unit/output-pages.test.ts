@@ -32,6 +32,7 @@ const rows: readonly PageRow[] = [
     file: 'src/what-if/what-if.ts',
     type: 'WhatIf',
   },
+  { page: 'output-image.md', file: 'src/cli/images/image-output.ts', type: 'ImageList' },
   { page: 'output-top.md', file: 'src/top/top-services.ts', type: 'TopServices' },
 ];
 

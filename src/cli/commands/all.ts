@@ -106,6 +106,11 @@ export const allCommands: readonly ListedCommand[] = [
     load: async () => kubeconfig,
   },
   {
+    name: 'image',
+    summary: 'Pulls, loads, lists and removes images of this machine',
+    load: async () => (await import('./image.ts')).image,
+  },
+  {
     name: 'storage',
     summary: 'Exports and imports the store of a server',
     load: async () => (await network()).storage,

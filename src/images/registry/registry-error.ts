@@ -64,9 +64,15 @@ export function describeFailure(error: Failure, title: string): RegistryError {
   const isProtocol = code.startsWith('HPE_');
   const text =
     words[code] ?? (isProtocol ? `malformed HTTP response: ${error.message}` : error.message);
-  return new RegistryError(isProtocol ? 'invalid' : 'unreachable', `${title}: ${text}`, {
+  return new RegistryError(isProtocol ? 'invalid' : 'unreachable', `${asOfGo(title)}: ${text}`, {
     ...{ code, cause: error },
   });
+}
+
+/** `GET request to URL` becomes `Get "URL"`. */
+function asOfGo(title: string): string {
+  const [method = '', url = ''] = title.split(' request to ', 2);
+  return `${method.slice(0, 1)}${method.slice(1).toLowerCase()} "${url}"`;
 }
 
 /** Whether the other side does not speak TLS. */

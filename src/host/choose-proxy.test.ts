@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { chooseProxy, proxyText, readProxyVariables } from './choose-proxy.ts';
-import { KubeconfigError } from './kubeconfig-error.ts';
+import { chooseProxy, ProxyUrlError, proxyText, readProxyVariables } from './choose-proxy.ts';
 
 const server = 'https://api.example.com:6443';
 
@@ -117,9 +116,7 @@ for (const [proxyUrl, why] of refused) {
     assert.throws(
       () => chooseProxy({ server, proxyUrl }),
       (error) =>
-        error instanceof KubeconfigError &&
-        why.test(error.message) &&
-        !/secret/.test(error.message),
+        error instanceof ProxyUrlError && why.test(error.message) && !/secret/.test(error.message),
     );
   });
 }

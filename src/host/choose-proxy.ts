@@ -2,7 +2,6 @@
 // (golang.org/x/net/http/httpproxy). Pure.
 import { compareAddresses, isLoopback, parseAddress, unmapped } from '../ip/address.ts';
 import { containsAddress, parseCidr } from '../ip/cidr.ts';
-import { KubeconfigError } from './kubeconfig-error.ts';
 
 export type ProxyServer = {
   readonly protocol: 'http' | 'https' | 'socks5';
@@ -25,6 +24,11 @@ export type ProxyOptions = {
   readonly proxyUrl?: string;
   readonly proxyVariables?: ProxyVariables;
 };
+
+/** The message does not repeat the URL, which may contain a password. */
+export class ProxyUrlError extends Error {
+  override readonly name = 'ProxyUrlError';
+}
 
 const defaultPorts = { http: 80, https: 443, socks5: 1080 } as const;
 
@@ -69,17 +73,17 @@ export const proxyText = ({ protocol, host, port }: ProxyServer): string =>
 function parseProxy(text: string, where: string): ProxyServer {
   // The text may contain a password, so messages do not repeat it.
   if (!URL.canParse(text)) {
-    throw new KubeconfigError(`Cannot use ${where}: it is not a URL`);
+    throw new ProxyUrlError(`Cannot use ${where}: it is not a URL`);
   }
   const url = new URL(text);
   const protocol = url.protocol.replace(/h?:$/, '');
   if (protocol !== 'http' && protocol !== 'https' && protocol !== 'socks5') {
-    throw new KubeconfigError(
+    throw new ProxyUrlError(
       `Cannot use ${where}: its scheme is "${url.protocol.slice(0, -1)}", want http, https or socks5`,
     );
   }
   const host = url.hostname.replace(/^\[|\]$/g, '');
-  if (host === '') throw new KubeconfigError(`Cannot use ${where}: it has no host`);
+  if (host === '') throw new ProxyUrlError(`Cannot use ${where}: it has no host`);
   return {
     ...{ protocol, host },
     port: url.port === '' ? defaultPorts[protocol] : Number(url.port),
