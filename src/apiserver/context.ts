@@ -14,6 +14,7 @@ import type { PartsChannel } from './parts/channel.ts';
 import type { Peers } from './parts/peers.ts';
 import type { SharedQuestions } from './parts/shared-questions.ts';
 import type { Dial } from './proxy/forward.ts';
+import type { Quotas } from './quota/charge.ts';
 import type { TokenIssuer } from './tokens/service-account-tokens.ts';
 
 export type ApiContext = {
@@ -21,6 +22,8 @@ export type ApiContext = {
   readonly resources: Resources;
   /** By resource name: what must be written in the same transaction as its objects. */
   readonly reserve: ReadonlyMap<string, Reserve>;
+  /** What quotas allow, and what is charged to them. */
+  readonly quotas: Quotas;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
   readonly newUid: () => string;

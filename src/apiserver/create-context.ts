@@ -17,6 +17,7 @@ import { ipAddressResource } from './allocators/cluster-ip.ts';
 import { createAllocatorMetrics } from './allocators/metrics.ts';
 import { createNodePortView, type NodePortView } from './allocators/node-port-view.ts';
 import { reserveService } from './allocators/reserve-service.ts';
+import { followNamespaces } from './cache/follow-namespaces.ts';
 import { loadResources } from './cache/resources.ts';
 import { waitForObject } from './cache/wait-for-object.ts';
 import { createNodeCredentials } from './certificates/node-credentials.ts';
@@ -35,6 +36,7 @@ import { noPeers } from './parts/peers.ts';
 import { createSharedQuestions } from './parts/shared-questions.ts';
 import { type Dial, dialPod } from './proxy/forward.ts';
 import { guardDial } from './proxy/guard-dial.ts';
+import { createQuotas } from './quota/charge.ts';
 import type { ReviewParts } from './reviews/answer-review.ts';
 import { createTokens } from './tokens/create-tokens.ts';
 
@@ -60,8 +62,11 @@ export async function createContext(
     ...{ reader, ...listener, ownAddresses },
     serviceRanges: (family) => rangesOf(family).map(({ cidr }) => cidr),
   });
+  const limitRangesOf = followNamespaces(resources.of('limitranges').cache);
+  const quotas = createQuotas(followNamespaces(resources.of('resourcequotas').cache));
   const admission = createAdmission(chosenPlugins(options.admissionPlugins ?? {}), {
     ...{ reader, randomSuffix, addresses, podSecurity: defaultPodSecurity },
+    ...{ limitRangesOf, quotas },
     ...{ clock: () => performance.now(), pause: setImmediate },
     waitFor: (object) => waitForObject(resources, object),
     ...options.pluginConfiguration,
@@ -81,16 +86,12 @@ export async function createContext(
     newUid: randomUUID,
     random: (below) => randomInt(below),
   });
-  const guarded = (dial: Dial): Dial =>
-    guardDial({
-      dial,
-      isReserved: (address, port) =>
-        addresses.isServer(address, port) || addresses.isServiceAddress(address),
-    });
+  const guarded = guard(addresses);
   const context: ApiContext = {
     store,
     resources,
     reserve: new Map([['services', reserve]]),
+    quotas,
     now,
     newUid: randomUUID,
     randomSuffix,
@@ -125,6 +126,16 @@ export async function createContext(
   const authenticator = createAuthenticator({ tokens: tokens.authenticators, now });
   return { context, authorizer, authenticator, nodePorts };
 }
+
+/** Dials that do not lead to the cluster itself. */
+const guard =
+  (addresses: ReturnType<typeof createClusterAddresses>) =>
+  (dial: Dial): Dial =>
+    guardDial({
+      dial,
+      isReserved: (address, port) =>
+        addresses.isServer(address, port) || addresses.isServiceAddress(address),
+    });
 
 const ownAddresses = (): readonly string[] =>
   Object.values(networkInterfaces()).flatMap((list) => (list ?? []).map(({ address }) => address));

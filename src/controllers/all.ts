@@ -10,13 +10,17 @@ import { disruptionController } from './disruption/run.ts';
 import { endpointSliceController } from './endpoint-slice/run.ts';
 import { endpointSliceMirroringController } from './endpoint-slice-mirroring/run.ts';
 import { endpointsController } from './endpoints/run.ts';
+import { ephemeralVolumeController } from './ephemeral-volume/run.ts';
 import { garbageCollector } from './garbage-collector/run.ts';
 import { jobController } from './job/run.ts';
+import { localVolumeController } from './local-volume/run.ts';
 import { namespaceController } from './namespace/run.ts';
 import { nodeIpamController } from './node-ipam/run.ts';
 import { nodeLifecycleController } from './node-lifecycle/run.ts';
+import { persistentVolumeBinder } from './persistent-volume/run.ts';
 import { podGc } from './pod-gc/run.ts';
 import { replicaSetController, replicationControllerController } from './replica-set/run.ts';
+import { resourceQuotaController } from './resource-quota/run.ts';
 import { rootCaPublisher } from './root-ca-publisher/run.ts';
 import { scheduler } from './scheduler/run.ts';
 import { serviceAccountController } from './service-account/run.ts';
@@ -24,6 +28,8 @@ import { serviceCidrController } from './service-cidr/run.ts';
 import { taintEvictionController } from './taint-eviction/run.ts';
 import { tokenCleaner } from './token-cleaner/run.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished/run.ts';
+import { volumeExpandController } from './volume-expand/run.ts';
+import { claimProtectionController, volumeProtectionController } from './volume-protection/run.ts';
 
 export const allControllers: readonly Controller[] = [
   endpointsController,
@@ -51,4 +57,11 @@ export const allControllers: readonly Controller[] = [
   bootstrapSigner,
   tokenCleaner,
   csrCleaner,
+  persistentVolumeBinder,
+  claimProtectionController,
+  volumeProtectionController,
+  volumeExpandController,
+  ephemeralVolumeController,
+  localVolumeController,
+  resourceQuotaController,
 ];

@@ -17,6 +17,7 @@ import { ingressClassDefinition } from './ingress-class/definition.ts';
 import { ipAddressDefinition } from './ip-address/definition.ts';
 import { jobDefinition } from './job/definition.ts';
 import { leaseDefinition } from './lease/definition.ts';
+import { limitRangeDefinition } from './limit-range/definition.ts';
 import { namespaceDefinition } from './namespace/definition.ts';
 import { nodeDefinition } from './node/definition.ts';
 import { persistentVolumeDefinition } from './persistent-volume/definition.ts';
@@ -27,6 +28,7 @@ import { podTemplateDefinition } from './pod-template/definition.ts';
 import { priorityClassDefinition } from './priority-class/definition.ts';
 import { replicaSetDefinition } from './replica-set/definition.ts';
 import { replicationControllerDefinition } from './replication-controller/definition.ts';
+import { resourceQuotaDefinition } from './resource-quota/definition.ts';
 import { roleDefinition } from './role/definition.ts';
 import { roleBindingDefinition } from './role-binding/definition.ts';
 import { secretDefinition } from './secret/definition.ts';
@@ -39,6 +41,7 @@ export const allKinds: readonly AnyKind[] = [
   configMapDefinition,
   endpointsDefinition,
   eventDefinition,
+  limitRangeDefinition,
   namespaceDefinition,
   nodeDefinition,
   persistentVolumeClaimDefinition,
@@ -46,6 +49,7 @@ export const allKinds: readonly AnyKind[] = [
   podDefinition,
   podTemplateDefinition,
   replicationControllerDefinition,
+  resourceQuotaDefinition,
   secretDefinition,
   serviceAccountDefinition,
   serviceDefinition,

@@ -6,3 +6,7 @@ export const kubernetesFinalizer = 'kubernetes';
 export const orphanFinalizer = 'orphan';
 /** The dependents that block the deletion of this owner are deleted before it. */
 export const foregroundFinalizer = 'foregroundDeletion';
+/** On a claim: pods that use it may still run. */
+export const claimProtectionFinalizer = 'kubernetes.io/pvc-protection';
+/** On a volume: it may still be bound to a claim. */
+export const volumeProtectionFinalizer = 'kubernetes.io/pv-protection';

@@ -3,6 +3,7 @@
 // the roles of all of Fairlead's controllers are bound.
 import type { ClusterRole } from '../../kinds/cluster-role/types.ts';
 import type { PolicyRule } from '../../kinds/rbac/types.ts';
+import { rulesOfStorageControllers } from './bootstrap-storage-roles.ts';
 import { rulesOfUpstreamControllers } from './bootstrap-upstream-roles.ts';
 import { allow, clusterRole, read, recordEvents } from './role-objects.ts';
 
@@ -135,6 +136,7 @@ const rulesOfControllers: Readonly<Record<string, readonly PolicyRule[]>> = {
     allow('list watch', '', 'nodes'),
     recordEvents,
   ],
+  ...rulesOfStorageControllers,
   // Upstream's API server does this itself, with all rights.
   'allocator-repair': [
     allow(read, '', 'services'),

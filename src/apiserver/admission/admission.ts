@@ -4,8 +4,10 @@ import type { AnyKind } from '../../kinds/definition.ts';
 import { type ApiError, forbidden } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { User } from '../access/user.ts';
+import type { NamespaceIndex } from '../cache/follow-namespaces.ts';
 import type { ObjectReader } from '../cache/object-reader.ts';
 import type { ClusterAddresses } from '../kubernetes-service/cluster-addresses.ts';
+import type { Quotas } from '../quota/charge.ts';
 import type { PodSecurityConfiguration } from './pod-security/configuration.ts';
 
 export type AdmissionRequest = {
@@ -43,6 +45,8 @@ export type AdmissionFacts = {
   readonly pause: () => Promise<void>;
   /** Of API servers and Services. */
   readonly addresses: ClusterAddresses;
+  readonly limitRangesOf: NamespaceIndex;
+  readonly quotas: Pick<Quotas, 'refusal'>;
 };
 
 export type WaitedObject = {
@@ -77,6 +81,8 @@ export type Admission = {
   /** A promise only where a plugin is asynchronous. */
   readonly validate: (request: WriteAdmission) => Promise<void> | undefined;
   readonly admitDelete: (request: DeleteAdmission) => void;
+  /** Whether quotas are enforced; their use is counted in any case. */
+  readonly enforcesQuotas: boolean;
 };
 
 /**
@@ -84,6 +90,8 @@ export type Admission = {
  * that no new code can skip admission by accident.
  */
 export type AdmissionSteps = {
+  /** Whether the write is refused where it exceeds a quota. */
+  readonly enforcesQuotas: boolean;
   /** What a create waits for before it goes on. */
   readonly ready: (after: KubeObject) => Promise<void> | undefined;
   /** `before` is absent when the write creates. */
@@ -96,6 +104,7 @@ export type AdmissionSteps = {
 
 /** For the server's own objects: plugins check only requests of clients. */
 export const ownAdmission: AdmissionSteps = {
+  enforcesQuotas: false,
   ready: () => undefined,
   mutate: (_before, after) => after,
   validate: () => undefined,
@@ -131,6 +140,7 @@ export function createAdmission(
       }
       return waiting;
     },
+    enforcesQuotas: plugins.some(({ name }) => name === 'ResourceQuota'),
     admitDelete(request) {
       for (const plugin of plugins) plugin.mutate?.(request, facts);
     },

@@ -1,23 +1,35 @@
 // The admission plugins, in the order in which they run. There are no webhooks.
 import type { AdmissionPlugin } from './admission.ts';
 import { denyServiceExternalIPs } from './deny-service-external-ips.ts';
+import { limitRanger } from './limit-ranger.ts';
 import { namespaceLifecycle } from './namespace-lifecycle.ts';
 import { nodeRestriction } from './node-restriction.ts';
 import { podResizeValidator } from './pod-resize-validator.ts';
 import { podSecurity } from './pod-security/plugin.ts';
 import { podTopologyLabels } from './pod-topology-labels.ts';
 import { priorityPlugin } from './priority.ts';
+import { resourceQuota } from './resource-quota.ts';
 import { serviceAccountPlugin } from './service-account.ts';
+import {
+  defaultStorageClass,
+  persistentVolumeClaimResize,
+  storageObjectInUseProtection,
+} from './storage.ts';
 
 export const allAdmissionPlugins: readonly AdmissionPlugin[] = [
   namespaceLifecycle,
+  limitRanger,
   serviceAccountPlugin,
   nodeRestriction,
   podTopologyLabels,
   podSecurity,
   priorityPlugin,
+  defaultStorageClass,
+  storageObjectInUseProtection,
+  persistentVolumeClaimResize,
   podResizeValidator,
   denyServiceExternalIPs,
+  resourceQuota,
 ];
 
 export type PluginChoice = {

@@ -41,6 +41,8 @@ export const exampleFacts = (
   },
   ...{ clock: () => 0, pause: () => Promise.resolve() },
   waitFor: () => Promise.resolve(),
+  limitRangesOf: () => [],
+  quotas: { refusal: () => undefined },
   ...more,
 });
 

@@ -42,7 +42,6 @@ const ofGroup =
   (kind: string, names: Names): AnyKind =>
     emptyKind(group, version, kind, names);
 
-const core = ofGroup('', 'v1');
 const apps = ofGroup('apps', 'v1');
 const storage = ofGroup('storage.k8s.io', 'v1');
 const dynamicResources = ofGroup('resource.k8s.io', 'v1');
@@ -85,9 +84,6 @@ const networkPolicy = ofGroup('networking.k8s.io', 'v1')('NetworkPolicy', {
 
 /** Listed in discovery: kinds that pruning lists, that users expect in a namespace, and that other components wait for. */
 export const listedCollections: readonly AnyKind[] = [
-  // Asked for by `kubectl describe namespace`.
-  core('LimitRange', { plural: 'limitranges', shortNames: ['limits'] }),
-  core('ResourceQuota', { plural: 'resourcequotas', shortNames: ['quota'] }),
   apps('StatefulSet', { plural: 'statefulsets', shortNames: ['sts'], ...workload }),
   networkPolicy,
   ...listedByParts,

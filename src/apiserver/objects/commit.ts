@@ -1,7 +1,9 @@
 // Turns one object change with what was reserved for it into one store transaction.
+import { forbidden } from '../../meta/api-error.ts';
 import type { KubeObject } from '../../meta/object.ts';
 import type { Compare, Write } from '../../storage/store.ts';
 import type { User } from '../access/user.ts';
+import type { AdmissionSteps } from '../admission/admission.ts';
 import type { Cached } from '../cache/resource-cache.ts';
 import type { Resource } from '../cache/resources.ts';
 import { resourceOfKey } from '../cache/stored-object.ts';
@@ -19,6 +21,8 @@ export type Commit = {
   readonly reservation: Reservation;
   /** Whose request it is; absent for the server's own. */
   readonly user?: User;
+  /** The subresource through which it is written, where quotas are enforced; absent: they are only counted. */
+  readonly limitedAs?: string;
 };
 
 /** `conflict`: another write changed the object or allocated what was reserved; read again and retry. */
@@ -27,18 +31,26 @@ export type Committed =
   | { readonly removed: true }
   | { readonly conflict: 'object' | 'reservation' };
 
+/** For a write that is admitted, where quotas are enforced. */
+export const limited = (
+  { enforcesQuotas }: Pick<AdmissionSteps, 'enforcesQuotas'>,
+  subresource: string,
+): Pick<Commit, 'limitedAs'> => (enforcesQuotas ? { limitedAs: subresource } : {});
+
 export const nothingReserved: Reservation = { compare: [], write: [] };
 
 export async function commit(
-  context: Pick<ApiContext, 'store' | 'resources' | 'history'>,
+  context: Pick<ApiContext, 'store' | 'resources' | 'history' | 'quotas'>,
   change: Commit,
 ): Promise<Committed> {
   const { resource, key, revision, object, reservation } = change;
   const { codec, cache, definition } = resource;
-  const compare: Compare[] = [{ key, revision }, ...reservation.compare];
+  const charged = chargeQuotas(context, change);
+  const compare: Compare[] = [{ key, revision }, ...reservation.compare, ...charged.compare];
   const write: Write[] = [
     object === undefined ? { delete: key } : put(resource, key, object),
     ...reservation.write,
+    ...charged.write,
   ];
   const outcome = await context.store.transact({ compare, write });
   await context.resources.caughtUp(outcome.revision);
@@ -55,6 +67,26 @@ export async function commit(
   return {
     cached: codec.encode(key, value, { ...object, kind: definition.kind }, outcome.revision),
   };
+}
+
+/** Decided from the caches: where another write is faster, a comparison fails. Throws 403 where a quota is exceeded. */
+function chargeQuotas(
+  { quotas }: Pick<ApiContext, 'quotas'>,
+  { resource, key, object, limitedAs }: Commit,
+): Reservation {
+  const { definition, cache } = resource;
+  const before = cache.getReadable(key);
+  const { namespace = '', name = '' } = (object ?? before?.object)?.metadata ?? {};
+  if (!definition.namespaced || !quotas.concern(namespace, definition)) return nothingReserved;
+  const change = {
+    ...{ definition, namespace, before: before?.object, after: object },
+    subresource: limitedAs ?? '',
+  };
+  const why = limitedAs === undefined ? undefined : quotas.refusal(change);
+  if (why !== undefined) {
+    throw forbidden({ group: definition.group, resource: definition.plural }, name, why);
+  }
+  return quotas.charge(change, key);
 }
 
 function put({ codec, definition }: Resource, key: string, object: KubeObject): Write {

@@ -6,6 +6,7 @@ import type { ObjectMeta } from '../../meta/object.ts';
 import { openMemoryStore } from '../../storage/backends/memory/store.ts';
 import { ownAdmission } from '../admission/admission.ts';
 import { loadResources } from '../cache/resources.ts';
+import { createQuotas } from '../quota/charge.ts';
 import { createObject } from './create-object.ts';
 
 /** Creates objects whose made-up names are those given, the last of them for ever. */
@@ -17,7 +18,11 @@ async function start(suffixes: readonly string[]) {
     made += 1;
     return suffixes[Math.min(made, suffixes.length) - 1] ?? '';
   };
-  const context = { store, resources, reserve: new Map(), newUid: () => 'uid', randomSuffix };
+  const quotas = createQuotas(() => []);
+  const context = {
+    ...{ store, resources, quotas, randomSuffix },
+    ...{ reserve: new Map(), newUid: () => 'uid' },
+  };
   const create = async (metadata: ObjectMeta): Promise<string | undefined> => {
     const cached = await createObject(context, {
       resource: resources.of('configmaps'),

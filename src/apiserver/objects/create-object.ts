@@ -15,7 +15,8 @@ import type { Cached } from '../cache/resource-cache.ts';
 import type { Resource } from '../cache/resources.ts';
 import type { ApiContext, WriteRequest } from '../context.ts';
 import { recordUpdate } from '../patch/managed-fields.ts';
-import { asIfWritten, commit, nothingReserved } from './commit.ts';
+import { withQuotaLock } from '../quota/quota-lock.ts';
+import { asIfWritten, commit, limited, nothingReserved } from './commit.ts';
 import { type Check, findErrors } from './find-errors.ts';
 import { recordLarge } from './record-large.ts';
 
@@ -40,20 +41,26 @@ const maxPrefixLength = 58;
 /** What creating needs of the server. */
 type CreateContext = Pick<
   ApiContext,
-  'store' | 'resources' | 'reserve' | 'newUid' | 'randomSuffix' | 'history'
+  'store' | 'resources' | 'reserve' | 'quotas' | 'newUid' | 'randomSuffix' | 'history'
 >;
 
 export async function createObject(
   context: CreateContext,
   request: CreateRequest,
 ): Promise<Cached> {
-  let nameConflicts = 0;
   if (request.write.pace?.isLarge()) await request.write.pace.pause();
   const { admission } = request.write;
   const becomingReady = admission.ready(request.object);
   if (becomingReady !== undefined) await becomingReady;
   const object = admission.mutate(undefined, request.object);
   const admitted = { ...request, object };
+  return withQuotaLock(context, request.resource, request.namespace, () =>
+    createAdmitted(context, admitted),
+  );
+}
+
+async function createAdmitted(context: CreateContext, admitted: CreateRequest): Promise<Cached> {
+  let nameConflicts = 0;
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const outcome = await tryCreate(context, admitted);
     if ('object' in outcome) return outcome;
@@ -96,6 +103,7 @@ async function tryCreate(
     object: stored,
     reservation,
     user: write.user,
+    ...limited(write.admission, ''),
   });
   return 'cached' in outcome ? view(outcome.cached) : {};
 }

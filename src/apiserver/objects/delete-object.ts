@@ -6,6 +6,7 @@ import type { User } from '../access/user.ts';
 import type { Cached } from '../cache/resource-cache.ts';
 import type { Resource } from '../cache/resources.ts';
 import type { ApiContext } from '../context.ts';
+import { withQuotaLock } from '../quota/quota-lock.ts';
 import { asIfWritten, commit, nothingReserved } from './commit.ts';
 import { kindName } from './create-object.ts';
 import { type DeleteOptions, markDeleted } from './mark-deleted.ts';
@@ -34,6 +35,11 @@ const maxAttempts = 64;
 
 export async function deleteObject(context: ApiContext, request: DeleteRequest): Promise<Deleted> {
   request.admit();
+  const { resource, namespace } = request;
+  return withQuotaLock(context, resource, namespace, () => deleteAdmitted(context, request));
+}
+
+async function deleteAdmitted(context: ApiContext, request: DeleteRequest): Promise<Deleted> {
   let current = request;
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const deleted = await tryDelete(context, current);

@@ -17,7 +17,7 @@ import type { Cached } from '../cache/resource-cache.ts';
 import type { Resource } from '../cache/resources.ts';
 import type { ApiContext, WriteRequest } from '../context.ts';
 import { recordUpdate } from '../patch/managed-fields.ts';
-import { asIfWritten, commit, nothingReserved } from './commit.ts';
+import { asIfWritten, commit, limited, nothingReserved } from './commit.ts';
 import { createObject, kindName } from './create-object.ts';
 import { type Check, findErrors } from './find-errors.ts';
 import { recordLarge } from './record-large.ts';
@@ -114,6 +114,7 @@ async function tryUpdate(
     object,
     reservation,
     user: write.user,
+    ...limited(write.admission, request.subresource),
   });
   return 'cached' in outcome ? { cached: view(outcome.cached), created: false } : undefined;
 }

@@ -83,6 +83,7 @@ export function admissionOf(call: Call, { dryRun }: Pick<WriteOptions, 'dryRun'>
     annotate,
   });
   return {
+    enforcesQuotas: admission.enforcesQuotas,
     ready: (after) => admission.ready(attributes(undefined, after)),
     mutate: (before, after) => admission.mutate(attributes(before, after)),
     validate: (before, after) => admission.validate(attributes(before, after)),

@@ -6,7 +6,7 @@ import { accessModesText } from './access-modes.ts';
 import type { PersistentVolumeClaim } from './types.ts';
 
 /** The class of a claim, wherever it is written; empty for none. */
-const classOfClaim = ({ metadata, spec }: PersistentVolumeClaim): string =>
+export const classOfClaim = ({ metadata, spec }: PersistentVolumeClaim): string =>
   metadata.annotations?.[betaStorageClassAnnotation] ?? spec.storageClassName ?? '';
 
 export const claimColumns: readonly Column<PersistentVolumeClaim>[] = [

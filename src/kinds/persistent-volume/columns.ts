@@ -6,7 +6,7 @@ import { accessModesText } from '../persistent-volume-claim/access-modes.ts';
 import type { PersistentVolume } from './types.ts';
 
 /** The class of a volume, wherever it is written; empty for none. */
-const classOfVolume = ({ metadata, spec }: PersistentVolume): string =>
+export const classOfVolume = ({ metadata, spec }: PersistentVolume): string =>
   metadata.annotations?.[betaStorageClassAnnotation] ?? spec.storageClassName ?? '';
 
 export const volumeColumns: readonly Column<PersistentVolume>[] = [

@@ -42,3 +42,18 @@ function joined(
   }
   return Object.fromEntries(all);
 }
+
+type Pod = Containers & {
+  readonly resources?: Partial<Record<'requests' | 'limits', ResourceList>>;
+  readonly overhead?: ResourceList;
+};
+
+/** What the pod counts as a whole: what it sets for itself replaces the sums of its containers. Overhead comes on top. */
+export function totalResources(pod: Pod, kind: 'requests' | 'limits'): ResourceList {
+  const total = { ...aggregateResources(pod, kind), ...pod.resources?.[kind] };
+  if (pod.overhead === undefined) return total;
+  const overhead = Object.entries(pod.overhead).filter(
+    ([name]) => kind === 'requests' || total[name] !== undefined,
+  );
+  return joined(total, Object.fromEntries(overhead), addQuantities);
+}

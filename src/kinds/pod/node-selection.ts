@@ -26,7 +26,7 @@ export function nodePreference({ spec }: Pod, node: Node): number {
 }
 
 /** An empty term matches nothing. */
-function matchesTerm(
+export function matchesTerm(
   { matchExpressions = [], matchFields = [] }: NodeSelectorTerm,
   node: Node,
 ): boolean {

@@ -47,7 +47,7 @@ export function validateResources(
   resources: ResourceRequirements,
   field: string,
 ): readonly FieldError[] {
-  return validateRequirements(resources, field, validateResourceName);
+  return validateRequirements(resources, field, validateContainerResourceName);
 }
 
 /** Of a pod as a whole, which has fewer kinds of resources. */
@@ -154,22 +154,30 @@ export function isPodLevelResource(name: string): boolean {
   return name === 'cpu' || name === 'memory' || isHugePages(name);
 }
 
-function validateResourceName(name: string, field: string): readonly FieldError[] {
-  const wrong = invalidEach(field, name, qualifiedName(name));
+/** A name that containers can request. */
+export function validateContainerResourceName(name: string, field: string): readonly FieldError[] {
+  const wrong = validateStandardResourceName(name, field);
   if (name.includes('/')) {
     const isFit = isNative(name) || isExtendedName(name);
     const detail = "doesn't follow extended resource name standard";
     return isFit ? wrong : [...wrong, invalid(field, name, detail)];
   }
   if (standardResources.has(name) || isHugePages(name)) return wrong;
-  const isStandard = wrong.length > 0 || otherStandardResources.has(name);
-  return [
-    ...wrong,
-    ...(isStandard
-      ? []
-      : [invalid(field, name, 'must be a standard resource type or fully qualified')]),
-    invalid(field, name, 'must be a standard resource for containers'),
-  ];
+  return [...wrong, invalid(field, name, 'must be a standard resource for containers')];
+}
+
+/** A name of any object that has resources: of a standard one, or with a domain. */
+export function validateStandardResourceName(name: string, field: string): readonly FieldError[] {
+  const wrong = invalidEach(field, name, qualifiedName(name));
+  const isKnown =
+    name.includes('/') ||
+    standardResources.has(name) ||
+    otherStandardResources.has(name) ||
+    isHugePages(name) ||
+    name.startsWith(`requests.${hugePagesPrefix}`);
+  return wrong.length > 0 || isKnown
+    ? wrong
+    : [invalid(field, name, 'must be a standard resource type or fully qualified')];
 }
 
 function compareWithLimit(
