@@ -36,6 +36,8 @@ export type ReconcilerOptions = {
   /** The number of workers. */
   readonly concurrency?: number;
   readonly backOff?: BackOffLimits;
+  /** Keys with a higher number are reconciled first; absent: all are alike. */
+  readonly priorityOf?: (key: string) => number;
   /** After this many retries in a row the key is dropped until it is added again; absent: never. */
   readonly maxRetries?: number;
   /** Absent: the queue is not measured. */
@@ -49,11 +51,12 @@ export type Reconciler = {
 };
 
 export function startReconciler(options: ReconcilerOptions, signal: AbortSignal): Reconciler {
-  const { clock, backOff, concurrency = 1 } = options;
+  const { clock, backOff, priorityOf, concurrency = 1 } = options;
   const observer = options.metrics?.of(options.name);
   const queue = createWorkQueue({
     clock,
     ...(backOff === undefined ? {} : { backOff }),
+    ...(priorityOf === undefined ? {} : { priorityOf }),
     ...(observer === undefined ? {} : { observer }),
   });
   if (signal.aborted) queue.end();

@@ -6,6 +6,7 @@ import { yieldWhenDue } from '../host/yield-when-due.ts';
 import { type BackOffLimits, backOffMs } from './back-off.ts';
 import { createKeyRate, type KeyRateLimits } from './key-rate.ts';
 import type { QueueObserver } from './queue-metrics.ts';
+import { createReadyKeys } from './ready-keys.ts';
 
 export type WorkQueue = {
   readonly add: (key: string) => void;
@@ -30,6 +31,8 @@ export type WorkQueueOptions = {
   readonly backOff?: BackOffLimits;
   /** The maximum rate of one key. */
   readonly keyRate?: KeyRateLimits;
+  /** Keys with a higher number are taken first; absent: all are alike. */
+  readonly priorityOf?: (key: string) => number;
   /** Absent: nothing is measured. */
   readonly observer?: QueueObserver;
 };
@@ -41,11 +44,10 @@ export function createWorkQueue({
   clock,
   backOff = defaultBackOff,
   keyRate,
+  priorityOf,
   observer,
 }: WorkQueueOptions): WorkQueue {
-  /** Key → time since when it waits. */
-  const ready = new Map<string, number>();
-  let nextReady = ready.keys();
+  const ready = createReadyKeys(priorityOf);
   const working = new Set<string>();
   const again = new Set<string>();
   const failures = new Map<string, number>();
@@ -54,21 +56,15 @@ export function createWorkQueue({
   const takers: ((key: string | undefined) => void)[] = [];
   let ended = false;
 
-  const start = (key: string): string => {
+  const startNext = (): string | undefined => {
+    const next = ready.take();
+    if (next === undefined) return undefined;
     const now = clock.now();
-    observer?.waited(now - (ready.get(key) ?? now));
-    ready.delete(key);
-    observer?.depthIs(ready.size);
-    working.add(key);
-    rate.started(key, now);
-    return key;
-  };
-  /** Continues one iterator: a new one per call would skip over the slots of all deleted entries each time (O(n²)). */
-  const firstReady = (): string | undefined => {
-    const next = nextReady.next();
-    if (!next.done) return next.value;
-    nextReady = ready.keys();
-    return nextReady.next().value;
+    observer?.waited(now - next.at);
+    observer?.depthIs(ready.size());
+    working.add(next.key);
+    rate.started(next.key, now);
+    return next.key;
   };
   const makeReady = (key: string): void => {
     const now = clock.now();
@@ -77,9 +73,10 @@ export function createWorkQueue({
       delays.set(key, waitMs, () => add(key));
       return;
     }
-    ready.set(key, now);
-    observer?.depthIs(ready.size);
-    takers.shift()?.(start(key));
+    ready.add(key, now);
+    observer?.depthIs(ready.size());
+    // A worker waits only while nothing else is ready.
+    takers.shift()?.(startNext());
   };
   const add = (key: string): void => {
     if (ended || ready.has(key) || again.has(key)) return;
@@ -106,15 +103,15 @@ export function createWorkQueue({
     async take() {
       await yieldWhenDue();
       if (ended) return undefined;
-      const next = firstReady();
-      if (next !== undefined) return start(next);
+      const next = startNext();
+      if (next !== undefined) return next;
       return new Promise((resolve) => takers.push(resolve));
     },
     done(key) {
       working.delete(key);
       if (again.delete(key) && !ended) makeReady(key);
     },
-    length: () => ready.size,
+    length: ready.size,
     end() {
       ended = true;
       delays.clear();

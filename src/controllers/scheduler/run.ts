@@ -1,4 +1,4 @@
-// Assigns nodes to pods, one pod at a time. An unschedulable pod waits until nodes or pods change.
+// Assigns nodes to pods, one pod at a time, by their priority. An unschedulable pod waits until nodes or pods change.
 
 import { createEventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
@@ -46,6 +46,8 @@ export const scheduler: Controller = {
     const assumed = createAssumedPods();
     /** Unschedulable pods. */
     const waiting = new Set<string>();
+    /** No pod displaces another, but of those that wait the most important comes first. */
+    const priorityOf = (key: string): number => pods.store.get(key)?.spec.priority ?? 0;
 
     const reconcile = async (key: string): Promise<undefined> => {
       const pod = pods.store.get(key);
@@ -67,11 +69,13 @@ export const scheduler: Controller = {
       if ('message' in placement) await reportUnschedulable(task, pod, placement.message);
     };
     const { queue, ended } = startReconciler(
-      { name: 'scheduler', reconcile, clock, log, metrics, backOff, concurrency },
+      { name: 'scheduler', reconcile, clock, log, metrics, backOff, priorityOf, concurrency },
       signal,
     );
+    /** The most important first: they wait equally long, and are taken in this order. */
     const retryWaiting = (): void => {
-      for (const key of waiting) queue.addAfter(key, settleMs);
+      const keys = [...waiting].sort((a, b) => priorityOf(b) - priorityOf(a));
+      for (const key of keys) queue.addAfter(key, settleMs);
     };
     const stops = [
       nodes.onChange({
