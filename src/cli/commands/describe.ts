@@ -9,12 +9,17 @@ import {
   withSession,
 } from '../../flags/client-flags.ts';
 import type { CommandDefinition, World } from '../../flags/command.ts';
+import type { CronJob } from '../../kinds/cron-job/types.ts';
 import { endpointSliceDefinition } from '../../kinds/endpoint-slice/definition.ts';
 import { eventDefinition } from '../../kinds/event/definition.ts';
 import type { Event } from '../../kinds/event/types.ts';
+import type { Job } from '../../kinds/job/types.ts';
+import type { PodDisruptionBudget } from '../../kinds/pod-disruption-budget/types.ts';
 import { serviceDefinition } from '../../kinds/service/definition.ts';
-import type { KubeObject } from '../../meta/object.ts';
+import { groupResource, type KubeObject } from '../../meta/object.ts';
 import { serviceNameLabel } from '../../meta/well-known-labels.ts';
+import { describeBudget } from '../describe/describe-budget.ts';
+import { describeCronJob, describeJob } from '../describe/describe-job.ts';
 import { describeObject } from '../describe/describe-object.ts';
 import { describeService } from '../describe/describe-service.ts';
 import { eventsField, type Field, renderFields } from '../describe/describe-text.ts';
@@ -62,11 +67,22 @@ async function read(
   return (await client.list({ ...scope, ...selector })).items;
 }
 
+type Describer = (object: KubeObject) => readonly Field[];
+
+/** Kinds that are described out of the object alone. */
+const describers: ReadonlyMap<string, Describer> = new Map<string, Describer>([
+  ['jobs.batch', (object) => describeJob(object as Job)],
+  ['cronjobs.batch', (object) => describeCronJob(object as CronJob)],
+  ['poddisruptionbudgets.policy', (object) => describeBudget(object as PodDisruptionBudget)],
+]);
+
 async function describeOne(
   session: Session,
   resource: DiscoveredResource,
   object: KubeObject,
 ): Promise<readonly Field[]> {
+  const special = describers.get(groupResource(resource.group, resource.plural));
+  if (special !== undefined) return special(object);
   if (resource.group !== '' || resource.kind !== 'Service') return describeObject(object);
   const { name = '', namespace = '' } = object.metadata;
   // Read again as a typed Service.
