@@ -2,6 +2,7 @@
 import { createPod, deletePod, type PodTask, staysForNow } from '../../client/apply-pods.ts';
 import { resourceClient } from '../../client/rest.ts';
 import { slowStart } from '../../client/slow-start.ts';
+import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { jobTrackingFinalizer } from '../../kinds/job/names.ts';
 import type { Job } from '../../kinds/job/types.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
@@ -13,7 +14,7 @@ import { isTracked } from './pod-state.ts';
 export type JobTask = PodTask & { readonly owner: Job };
 
 /** Concurrent requests. */
-const batch = 50;
+const concurrency = 16;
 
 export type Applied = {
   /** The pods for which it succeeded. */
@@ -21,21 +22,30 @@ export type Applied = {
   readonly failure?: string;
 };
 
+/** Within one process requests never wait for a socket: hundreds of them would block the event loop. */
+async function forEach<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const waiting = items.values();
+  const workSome = async (): Promise<void> => {
+    for (const item of waiting) {
+      await work(item);
+      const due = yieldWhenDue();
+      if (due !== undefined) await due;
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, items.length) }, workSome));
+}
+
 async function applyToEach(
   pods: readonly Pod[],
   apply: (pod: Pod) => Promise<string | undefined>,
 ): Promise<Applied> {
   const done: Pod[] = [];
   let failure: string | undefined;
-  for (let at = 0; at < pods.length; at += batch) {
-    await Promise.all(
-      pods.slice(at, at + batch).map(async (pod) => {
-        const problem = await apply(pod);
-        if (problem === undefined) done.push(pod);
-        else failure ??= problem;
-      }),
-    );
-  }
+  await forEach(pods, async (pod) => {
+    const problem = await apply(pod);
+    if (problem === undefined) done.push(pod);
+    else failure ??= problem;
+  });
   return { done, ...(failure === undefined ? {} : { failure }) };
 }
 
@@ -84,20 +94,17 @@ export async function createPods(
   replaced: ReadonlyMap<number, Pod>,
 ): Promise<Created> {
   let count = 0;
+  let failure: string | undefined;
+  let start = 0;
   for (const size of slowStart(indexes.length)) {
-    const made = await Promise.all(
-      indexes
-        .slice(count, count + size)
-        .map((index) =>
-          createPod(
-            task,
-            newPod(task.owner, index, index === undefined ? undefined : replaced.get(index)),
-          ),
-        ),
-    );
-    const failures = made.filter((problem) => problem !== undefined);
-    count += size - failures.length;
-    if (failures[0] !== undefined) return { count, failure: failures[0] };
+    await forEach(indexes.slice(start, start + size), async (index) => {
+      const before = index === undefined ? undefined : replaced.get(index);
+      const problem = await createPod(task, newPod(task.owner, index, before));
+      if (problem === undefined) count += 1;
+      else failure ??= problem;
+    });
+    if (failure !== undefined) return { count, failure };
+    start += size;
   }
   return { count };
 }

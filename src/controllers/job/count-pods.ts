@@ -37,8 +37,7 @@ export function planCounts(
   };
   const release: Pod[] = [];
   let isPartial = false;
-  for (const pod of inOrder(view)) {
-    if (!isTracked(pod) || !mayRelease(view, pod, verdict)) continue;
+  for (const pod of releasable(view, verdict)) {
     release.push(pod);
     countPod(view, pod, counting, verdict);
     const { succeeded, failed, indexes: newIndexes } = counting;
@@ -63,10 +62,11 @@ type Counting = {
   readonly indexes: number[];
 };
 
-/** Indexes are completed in order. */
-function inOrder({ pods, indexes }: JobView): readonly Pod[] {
-  if (indexes === undefined) return pods;
-  return [...pods].sort((a, b) => (completionIndex(a) ?? -1) - (completionIndex(b) ?? -1));
+/** Pods whose finalizer may go; indexes are completed in order. */
+function releasable(view: JobView, verdict: Verdict | undefined): readonly Pod[] {
+  const pods = view.pods.filter((pod) => isTracked(pod) && mayRelease(view, pod, verdict));
+  if (view.indexes === undefined) return pods;
+  return pods.sort((a, b) => (completionIndex(a) ?? -1) - (completionIndex(b) ?? -1));
 }
 
 /** A failed pod stays while its index waits for its replacement. */

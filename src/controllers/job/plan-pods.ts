@@ -49,36 +49,36 @@ function podsToRemove(view: JobView, atLeast: number): readonly Pod[] {
     : { misplaced: [], left: active };
   const more = atLeast - misplaced.length;
   if (more <= 0) return misplaced;
-  const ranked = rankVictims(
-    left.map((pod) => ({ pod, companions: 0 })),
-    now,
-  );
-  return [...misplaced, ...ranked.slice(0, more)];
+  return [...misplaced, ...byRank(left, now).slice(0, more)];
 }
 
 /** Pods without a valid index, and all but one of each index, are misplaced. */
 function splitByIndex({ job, active, now }: JobView) {
   const misplaced: Pod[] = [];
-  const byIndex = new Map<number, Pod[]>();
+  const left = new Map<number, Pod>();
+  const repeated = new Map<number, Pod[]>();
   for (const pod of active) {
     const index = validIndex(job, pod);
     if (index === undefined) misplaced.push(pod);
-    else byIndex.set(index, [...(byIndex.get(index) ?? []), pod]);
+    else if (left.has(index)) repeated.set(index, [...(repeated.get(index) ?? []), pod]);
+    else left.set(index, pod);
   }
-  const left: Pod[] = [];
-  for (const pods of byIndex.values()) {
-    const ranked =
-      pods.length === 1
-        ? pods
-        : rankVictims(
-            pods.map((pod) => ({ pod, companions: 0 })),
-            now,
-          );
+  for (const [index, others] of repeated) {
+    const first = left.get(index);
+    const ranked = byRank(first === undefined ? others : [first, ...others], now);
     misplaced.push(...ranked.slice(0, -1));
-    left.push(...ranked.slice(-1));
+    const [best] = ranked.slice(-1);
+    if (best !== undefined) left.set(index, best);
   }
-  return { misplaced, left };
+  return { misplaced, left: [...left.values()] };
 }
+
+/** In the order in which they are deleted. */
+const byRank = (pods: readonly Pod[], now: number): readonly Pod[] =>
+  rankVictims(
+    pods.map((pod) => ({ pod, companions: 0 })),
+    now,
+  );
 
 function planCreation(view: JobView, count: number): PodPlan {
   const { indexes, backOff, now } = view;

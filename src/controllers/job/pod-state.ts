@@ -23,8 +23,18 @@ function countAnnotation({ metadata }: Pod, key: string): number | undefined {
   return text !== undefined && /^[0-9]{1,10}$/.test(text) ? Number(text) : undefined;
 }
 
-export const completionIndex = (pod: Pod): number | undefined =>
-  countAnnotation(pod, completionIndexKey);
+/** Read once of each object: a sync of a large job needs it many times. */
+const indexes = new WeakMap<Pod, number>();
+const noIndex = -1;
+
+export function completionIndex(pod: Pod): number | undefined {
+  let index = indexes.get(pod);
+  if (index === undefined) {
+    index = countAnnotation(pod, completionIndexKey) ?? noIndex;
+    indexes.set(pod, index);
+  }
+  return index === noIndex ? undefined : index;
+}
 
 export type IndexFailures = { readonly counted: number; readonly ignored: number };
 

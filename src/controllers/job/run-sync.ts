@@ -3,6 +3,7 @@ import type { EventRecorder } from '../../client/event-recorder.ts';
 import type { WriteRecorder } from '../../client/expectations.ts';
 import type { ReconcileResult } from '../../client/reconcile.ts';
 import type { ResourceClient } from '../../client/rest.ts';
+import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { isJobFinished, jobCondition } from '../../kinds/job/conditions.ts';
 import type { Job, JobCondition, JobStatus } from '../../kinds/job/types.ts';
 import { isPodReady } from '../../kinds/pod/readiness.ts';
@@ -46,7 +47,10 @@ export async function syncJob(task: SyncTask): Promise<ReconcileResult | undefin
   }
   const job = started(owner, now);
   const view = viewJob({ job, pods, backOff: backOffs.get(uid), now });
+  // A job may have ten thousand pods, and each step goes over all of them.
+  await yieldWhenDue();
   const managed = await managePods(task, view);
+  await yieldWhenDue();
   const counted = await countPods(task, view, managed);
   if (managed.failure !== undefined) throw new Error(managed.failure);
   if (counted.hasEnded) {

@@ -45,37 +45,58 @@ function parseIndex(text: string, completions: number): number | string {
   return index >= completions ? `too large index: ${goQuote(text)}` : index;
 }
 
+type ReadText = { readonly completions: number; readonly intervals: readonly IndexInterval[] };
+
+/** Of the texts that were read last: most syncs of a job read what the one before has read. */
+const recent = new Map<string, ReadText>();
+const maxRecent = 16;
+
 /** What a controller reads of a status: indexes beyond the completions belong to a job that was scaled down. */
 export function readIndexes(text: string, completions: number): readonly IndexInterval[] {
-  const intervals: IndexInterval[] = [];
+  const known = recent.get(text);
+  if (known?.completions === completions) return known.intervals;
+  const intervals = readText(text, completions);
+  recent.delete(text);
+  const [oldest] = recent.keys();
+  if (oldest !== undefined && recent.size >= maxRecent) recent.delete(oldest);
+  recent.set(text, { completions, intervals });
+  return intervals;
+}
+
+function readText(text: string, completions: number): readonly IndexInterval[] {
+  const intervals: { first: number; last: number }[] = [];
   for (const part of text === '' ? [] : text.split(',')) {
-    const [from = '', to = from] = part.split('-', 2);
-    const first = Number.parseInt(from, 10);
-    const last = Math.min(Number.parseInt(to, 10), completions - 1);
-    if (!(first <= last)) continue;
-    const before = intervals.at(-1);
-    if (before !== undefined && before.last + 1 >= first)
-      intervals[intervals.length - 1] = { first: before.first, last: Math.max(before.last, last) };
-    else intervals.push({ first, last });
+    const hyphen = part.indexOf('-');
+    const first = Number.parseInt(hyphen === -1 ? part : part.slice(0, hyphen), 10);
+    const end = hyphen === -1 ? first : Number.parseInt(part.slice(hyphen + 1), 10);
+    const last = Math.min(end, completions - 1);
+    if (first <= last) append(intervals, first, last);
   }
   return intervals;
 }
 
-/** The intervals with more indexes; merges neighbours. */
+/** The intervals with more indexes, in any order; merges neighbours. Linear in the intervals: there may be tens of thousands. */
 export function withIndexes(
   intervals: readonly IndexInterval[],
   added: readonly number[],
 ): readonly IndexInterval[] {
   if (added.length === 0) return intervals;
-  const all = [...intervals, ...added.map((index) => ({ first: index, last: index }))];
-  all.sort((a, b) => a.first - b.first);
+  const sorted = Int32Array.from(added).sort();
   const merged: { first: number; last: number }[] = [];
-  for (const { first, last } of all) {
-    const before = merged.at(-1);
-    if (before !== undefined && before.last + 1 >= first) before.last = Math.max(before.last, last);
-    else merged.push({ first, last });
+  let next = 0;
+  for (const { first, last } of intervals) {
+    for (; next < sorted.length && (sorted[next] ?? 0) < first; next += 1)
+      append(merged, sorted[next] ?? 0, sorted[next] ?? 0);
+    append(merged, first, last);
   }
+  for (; next < sorted.length; next += 1) append(merged, sorted[next] ?? 0, sorted[next] ?? 0);
   return merged;
+}
+
+function append(merged: { first: number; last: number }[], first: number, last: number): void {
+  const before = merged.at(-1);
+  if (before !== undefined && before.last + 1 >= first) before.last = Math.max(before.last, last);
+  else merged.push({ first, last });
 }
 
 export function formatIndexes(intervals: readonly IndexInterval[]): string {
