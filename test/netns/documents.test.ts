@@ -51,6 +51,7 @@ const webAndClient = [
 const withNetwork: Prepared = {
   'README.md': [],
   'docs/guides/up.md': [],
+  'docs/guides/workloads.md': [],
   'examples/guestbook/README.md': [],
   'docs/guides/containers.md': [
     manifest('web-pod'),
