@@ -74,7 +74,8 @@ function conditionFields({ status }: Job): readonly Field[] {
 }
 
 function podTemplate({ template }: JobSpec): Field {
-  const { containers = [], priorityClassName } = template.spec;
+  const { priorityClassName } = template.spec;
+  const containers = template.spec.containers ?? [];
   return {
     label: 'Pod Template',
     fields: [

@@ -47,9 +47,9 @@ for (const [what, spec, expected] of [
   ['a hostname must be a label', { ...indexed, completions: 10 ** 9, parallelism: 1 }, []],
   [
     'managedBy is a path below a domain',
-    { managedBy: 'nobody' },
+    { managedBy: 'nowhere' },
     [
-      'spec.managedBy: Invalid value: "nobody": must be a domain-prefixed path (such as "acme.io/foo")',
+      'spec.managedBy: Invalid value: "nowhere": must be a domain-prefixed path (such as "acme.io/foo")',
     ],
   ],
   [
