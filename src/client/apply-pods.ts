@@ -42,6 +42,24 @@ export async function deletePod(
   { caller, owner, writeRecorder, recorder }: PodTask,
   pod: Pod,
 ): Promise<string | undefined> {
+  try {
+    if (!(await removePod({ caller, writeRecorder }, pod))) return undefined;
+  } catch (error) {
+    const { message } = error as Error;
+    const event = { reason: 'FailedDelete', message: `Error deleting: ${message}` };
+    recorder.record(owner, { type: 'Warning', ...event });
+    return message;
+  }
+  const message = `Deleted pod: ${pod.metadata.name}`;
+  recorder.record(owner, { type: 'Normal', reason: 'SuccessfulDelete', message });
+  return undefined;
+}
+
+/** This pod and no other of its name. False when it has gone already. */
+export async function removePod(
+  { caller, writeRecorder }: Pick<PodTask, 'caller' | 'writeRecorder'>,
+  pod: Pod,
+): Promise<boolean> {
   const { name = '', namespace = '', uid } = pod.metadata;
   try {
     const answer = (await callApi(caller, {
@@ -52,19 +70,12 @@ export async function deletePod(
     if (staysForNow(answer))
       writeRecorder.wrote({ ...answer, kind: pod.kind, apiVersion: pod.apiVersion });
     else writeRecorder.deleted(pod);
+    return true;
   } catch (error) {
-    if (!isNotFound(error)) {
-      const { message } = error as Error;
-      const event = { reason: 'FailedDelete', message: `Error deleting: ${message}` };
-      recorder.record(owner, { type: 'Warning', ...event });
-      return message;
-    }
+    if (!isNotFound(error)) throw error;
     writeRecorder.deleted(pod);
-    return undefined;
+    return false;
   }
-  const message = `Deleted pod: ${name}`;
-  recorder.record(owner, { type: 'Normal', reason: 'SuccessfulDelete', message });
-  return undefined;
 }
 
 /** Running pods get their grace period, and pods with finalizers stay until those are removed. */

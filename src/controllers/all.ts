@@ -25,6 +25,7 @@ import { rootCaPublisher } from './root-ca-publisher/run.ts';
 import { scheduler } from './scheduler/run.ts';
 import { serviceAccountController } from './service-account/run.ts';
 import { serviceCidrController } from './service-cidr/run.ts';
+import { statefulSetController } from './stateful-set/run.ts';
 import { taintEvictionController } from './taint-eviction/run.ts';
 import { tokenCleaner } from './token-cleaner/run.ts';
 import { ttlAfterFinishedController } from './ttl-after-finished/run.ts';
@@ -49,6 +50,7 @@ export const allControllers: readonly Controller[] = [
   cronJobController,
   ttlAfterFinishedController,
   disruptionController,
+  statefulSetController,
   clusterIpRepair,
   nodeIpamController,
   nodeLifecycleController,

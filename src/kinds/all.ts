@@ -35,6 +35,7 @@ import { secretDefinition } from './secret/definition.ts';
 import { serviceDefinition } from './service/definition.ts';
 import { serviceAccountDefinition } from './service-account/definition.ts';
 import { serviceCidrDefinition } from './service-cidr/definition.ts';
+import { statefulSetDefinition } from './stateful-set/definition.ts';
 import { storageClassDefinition } from './storage-class/definition.ts';
 
 export const allKinds: readonly AnyKind[] = [
@@ -59,6 +60,7 @@ export const allKinds: readonly AnyKind[] = [
   replicaSetDefinition,
   cronJobDefinition,
   jobDefinition,
+  statefulSetDefinition,
   certificateSigningRequestDefinition,
   leaseDefinition,
   endpointSliceDefinition,

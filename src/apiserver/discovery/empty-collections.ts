@@ -42,7 +42,6 @@ const ofGroup =
   (kind: string, names: Names): AnyKind =>
     emptyKind(group, version, kind, names);
 
-const apps = ofGroup('apps', 'v1');
 const storage = ofGroup('storage.k8s.io', 'v1');
 const dynamicResources = ofGroup('resource.k8s.io', 'v1');
 const workload = { categories: ['all'] };
@@ -83,11 +82,7 @@ const networkPolicy = ofGroup('networking.k8s.io', 'v1')('NetworkPolicy', {
 });
 
 /** Listed in discovery: kinds that pruning lists, that users expect in a namespace, and that other components wait for. */
-export const listedCollections: readonly AnyKind[] = [
-  apps('StatefulSet', { plural: 'statefulsets', shortNames: ['sts'], ...workload }),
-  networkPolicy,
-  ...listedByParts,
-];
+export const listedCollections: readonly AnyKind[] = [networkPolicy, ...listedByParts];
 
 /** kubectl lists custom resource definitions for a kind that it does not know. */
 const customResource = ofGroup('apiextensions.k8s.io', 'v1')('CustomResourceDefinition', {

@@ -13,7 +13,7 @@ type Template = {
 };
 
 /** For a claim, and for the claim templates of a StatefulSet. */
-function defaultClaim<T extends Template>(claim: T): T {
+export function defaultClaim<T extends Template>(claim: T): T {
   const { spec, status } = claim;
   return {
     ...claim,

@@ -7,7 +7,7 @@ import { formatTime } from '../../../src/schema/time.ts';
 import { makeLease, reportNode } from './node-agent.ts';
 import { budgets, cronJobs, jobs } from './work-on-batch.ts';
 import { addresses, mirroring, ranges, services } from './work-on-services.ts';
-import { daemonSets } from './work-on-sets.ts';
+import { daemonSets, statefulSets } from './work-on-sets.ts';
 import { quotas, storage } from './work-on-storage.ts';
 import { deployments, lostNode, replicationControllers } from './work-on-workloads.ts';
 import { agent, isGone, list, ns, pass, until, type WorkWorld, type World } from './work-world.ts';
@@ -47,6 +47,7 @@ export async function doWholeWork(given: WorkWorld): Promise<void> {
   await budgets(world);
   await storage(world);
   await quotas(world);
+  await statefulSets(world);
   await collecting(world);
   await ranges(world);
   await addresses(world);

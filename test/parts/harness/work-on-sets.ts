@@ -37,12 +37,58 @@ export async function daemonSets(world: World): Promise<void> {
   await takenRevision(world, kind);
 }
 
+export async function statefulSets(world: World): Promise<void> {
+  const { api } = world;
+  const claim = {
+    metadata: { name: 'data' },
+    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+  };
+  const kind: Kind = {
+    plural: 'statefulsets',
+    app: 'stateful',
+    spec: {
+      replicas: 2,
+      volumeClaimTemplates: [claim],
+      persistentVolumeClaimRetentionPolicy: { whenDeleted: 'Delete', whenScaled: 'Delete' },
+    },
+  };
+  const claims = async (): Promise<readonly KubeObject[]> =>
+    (await list(world, `${ns}/persistentvolumeclaims`)).filter(
+      ({ metadata }) =>
+        metadata.labels?.app === 'stateful' && metadata.deletionTimestamp === undefined,
+    );
+  // It lacks the labels of its identity, which it gets.
+  await orphans(world, { ...kind, app: 'stateful' }, 'stateful-0', [
+    { name: 'data', persistentVolumeClaim: { claimName: 'data-stateful-0' } },
+  ]);
+  const path = `${apps}/statefulsets/stateful`;
+  await api.post(`${apps}/statefulsets`, { metadata: { name: 'stateful' }, spec: specOf(kind) });
+  await until(world, 'its claims belong to it', async () => {
+    await agent(world);
+    const all = await claims();
+    return all.length === 2 && all.every(({ metadata }) => metadata.ownerReferences?.length === 1);
+  });
+  await rollOut(world, kind, 2);
+  await api.patch(`${path}/scale`, { spec: { replicas: 1 } });
+  await until(world, 'the claim goes with the pod', async () => {
+    await agent(world);
+    return (await claims()).length === 1;
+  });
+  await remove(world, kind);
+  await takenRevision(world, { ...kind, spec: { replicas: 1 } });
+}
+
 /** A pod and a revision that have no owner yet. */
-async function orphans(world: World, { app }: Kind, pod: string): Promise<void> {
+async function orphans(
+  world: World,
+  { app }: Kind,
+  pod: string,
+  volumes: readonly object[] = [],
+): Promise<void> {
   const labels = { app };
   await world.api.post(`${ns}/pods`, {
     metadata: { name: pod, labels },
-    spec: { ...template(app).spec, nodeName: 'near' },
+    spec: { ...template(app).spec, nodeName: 'near', volumes },
   });
   await world.api.post(`${apps}/controllerrevisions`, {
     metadata: { name: `${app}-old`, labels },
