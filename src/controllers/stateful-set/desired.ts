@@ -134,7 +134,7 @@ function planMember(situation: StatefulSituation, pod: Pod): Step {
   };
 }
 
-/** Claims that a pod waits for are made again when somebody deleted them. */
+/** Claims that a pod waits for are made again when they were deleted. */
 function claimActions({ set, claimNamed }: StatefulSituation, pod: Pod): readonly PodAction[] {
   const isMissing = (set.spec.volumeClaimTemplates ?? []).some(
     (template) => claimNamed(claimName(template, set, ordinalOf(pod))) === undefined,

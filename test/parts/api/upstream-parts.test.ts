@@ -139,9 +139,10 @@ test('other servers learn which client certificates to trust', { timeout }, asyn
 });
 
 test('writes of what this server does not keep say so, in every way', { timeout }, async () => {
-  const collection = '/apis/apps/v1/namespaces/default/statefulsets';
-  const message = 'this server has no statefulsets.apps and takes none';
-  const body = { apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { name: 'ss' } };
+  const collection = '/apis/autoscaling/v2/namespaces/default/horizontalpodautoscalers';
+  const message = 'this server has no horizontalpodautoscalers.autoscaling and takes none';
+  const metadata = { name: 'ss' };
+  const body = { apiVersion: 'autoscaling/v2', kind: 'HorizontalPodAutoscaler', metadata };
   const apply = { 'content-type': 'application/apply-patch+yaml' };
   for (const call of [
     { method: 'POST', path: collection, body },
@@ -159,7 +160,7 @@ test('writes of what this server does not keep say so, in every way', { timeout 
 test('OpenAPI describes them, so that kubectl explains them', { timeout }, async () => {
   const { body } = await running.api.send<{ components: { schemas: object } }>({
     method: 'GET',
-    path: '/openapi/v3/apis/apps/v1',
+    path: '/openapi/v3/apis/autoscaling/v2',
   });
-  assert.ok('io.k8s.api.apps.v1.StatefulSet' in body.components.schemas);
+  assert.ok('io.k8s.api.autoscaling.v2.HorizontalPodAutoscaler' in body.components.schemas);
 });
