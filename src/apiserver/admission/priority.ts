@@ -12,8 +12,9 @@ export const priorityPlugin: AdmissionPlugin = {
   name: 'Priority',
   onByDefault: true,
   mutate(request, { reader }) {
-    const { operation, subresource, name } = request;
-    if (isClass(request) && operation === 'delete' && isSystemClass(name))
+    const { operation, subresource, pathName = '' } = request;
+    // As upstream, a delete of the whole collection takes them along; they are back with the next start.
+    if (isClass(request) && operation === 'delete' && isSystemClass(pathName))
       throw refused(request, 'this is a system priority class and cannot be deleted');
     const isPod = isResource(request, '', 'pods') && operation === 'create' && subresource === '';
     return isPod ? withPriority(request, request.after as Pod, reader) : undefined;

@@ -104,9 +104,9 @@ export async function admitRequest<T extends KubeObject>(
 export function admitDelete(call: Call, target: DeleteTarget): void {
   const { context, user, resource, info, warn, annotate } = call;
   const { definition } = resource;
-  const { subresource } = info;
+  const { subresource, pathName } = info;
   context.admission.admitDelete({
-    ...{ user, definition, subresource, warn, annotate, operation: 'delete' },
+    ...{ user, definition, subresource, pathName, warn, annotate, operation: 'delete' },
     ...target,
   });
 }

@@ -5,6 +5,7 @@ import { type ReconcileResult, startReconciler } from '../../client/reconcile.ts
 import { type ResourceClient, resourceClient } from '../../client/rest.ts';
 import { byNamespace, namespaceIndex } from '../../client/shared-indexes.ts';
 import { waitForSync } from '../../client/shared-informers.ts';
+import { yieldWhenDue } from '../../host/yield-when-due.ts';
 import { deploymentDefinition } from '../../kinds/deployment/definition.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import { isPodReady } from '../../kinds/pod/readiness.ts';
@@ -192,6 +193,8 @@ async function trySync(
       reason: 'NoPods',
       message: 'No matching pods found',
     });
+  // A namespace may have ten thousand pods, and each step goes over all of them.
+  await yieldWhenDue();
   const { replicas } = await scaleFor(parts, budget, pods);
   const plan = planBudget({ budget, pods, scale: replicas, now: clock.now() });
   for (const pod of plan.notDeleted)
