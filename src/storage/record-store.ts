@@ -63,9 +63,14 @@ export function startRecordStore(loaded: Loaded, clock: StoreClock): Store {
       assertRetained(history, options.revision ?? history.revision);
       return readListing(history, prefix, options);
     },
-    async transact(transaction) {
-      assertOpen(history);
-      assertWritable(transaction.write);
+    transact(transaction) {
+      try {
+        assertOpen(history);
+        assertWritable(transaction.write);
+      } catch (error) {
+        return Promise.reject(error);
+      }
+      // As it is: an async function around it would resolve three steps later.
       return queue.transact(transaction);
     },
     watch: (prefix, afterRevision, signal) =>

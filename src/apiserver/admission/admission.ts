@@ -119,8 +119,14 @@ export function createAdmission(
 ): Admission {
   return {
     ready(request) {
-      const waits = plugins.flatMap((plugin) => plugin.ready?.(request, facts) ?? []);
-      return waits.length === 0 ? undefined : Promise.all(waits).then(() => {});
+      let waits: Promise<void>[] | undefined;
+      for (const { ready } of plugins) {
+        const waiting = ready?.(request, facts);
+        if (waiting === undefined) continue;
+        waits ??= [];
+        waits.push(waiting);
+      }
+      return waits && Promise.all(waits).then(() => {});
     },
     mutate(request) {
       let current = request;

@@ -53,7 +53,8 @@ export async function commit(
     ...charged.write,
   ];
   const outcome = await context.store.transact({ compare, write });
-  await context.resources.caughtUp(outcome.revision);
+  if (context.resources.revision() < outcome.revision)
+    await context.resources.caughtUp(outcome.revision);
   if (!outcome.committed) {
     return { conflict: outcome.failed.some((f) => f.key === key) ? 'object' : 'reservation' };
   }

@@ -60,22 +60,24 @@ export function createLmdbLog(environment: Environment, file: string): RecordLog
 
   const commit = async (step: LogStep): Promise<void> => {
     if (permanentFailure !== undefined) throw permanentFailure;
+    const lengths = step.add.map(recordLength);
+    const bytes = bytesNeeded(lengths, step);
     try {
-      assertFreeSpace(file, bytesNeeded(step));
-      if (performance.now() < probeUntilMs) await probeSpace(file, bytesNeeded(step));
+      assertFreeSpace(file, bytes);
+      if (performance.now() < probeUntilMs) await probeSpace(file, bytes);
     } catch (error) {
-      missingBytes = bytesNeeded(step);
+      missingBytes = bytes;
       throw error;
     }
     try {
-      await write(environment, step);
+      await write(environment, step, lengths);
       probeUntilMs = 0;
       missingBytes = 0;
     } catch (error) {
-      const failure = await commitFailure(error, file, bytesNeeded(step));
+      const failure = await commitFailure(error, file, bytes);
       if (failure.reason !== 'full' || !isReadable(environment)) permanentFailure = failure;
       probeUntilMs = performance.now() + probeFirstMs;
-      missingBytes = failure.reason === 'full' ? bytesNeeded(step) : 0;
+      missingBytes = failure.reason === 'full' ? bytes : 0;
       throw failure;
     }
   };
@@ -115,16 +117,19 @@ export function createLmdbLog(environment: Environment, file: string): RecordLog
 }
 
 /** Rejects when the step had no effect. */
-async function write(environment: Environment, step: LogStep): Promise<void> {
+async function write(
+  environment: Environment,
+  step: LogStep,
+  lengths: readonly number[],
+): Promise<void> {
   const recordKey = Buffer.alloc(recordKeyLength);
-  let length = 0;
-  for (const change of step.add) length += recordLength(change);
+  const length = lengths.reduce((sum, one) => sum + one, 0);
   // One allocation for all records; LMDB's thread reads it during the commit.
   const space = Buffer.allocUnsafeSlow(length);
   let start = 0;
   await environment.batch(() => {
-    for (const change of step.add) {
-      const bytes = space.subarray(start, start + recordLength(change));
+    for (const [at, change] of step.add.entries()) {
+      const bytes = space.subarray(start, start + (lengths[at] ?? 0));
       start += bytes.length;
       writeRecord(change, bytes);
       void environment.put(writeRecordKey(change, recordKey), bytes);
@@ -138,12 +143,12 @@ async function write(environment: Environment, step: LogStep): Promise<void> {
 }
 
 /**
- * An upper bound of what a commit needs. LMDB writes whole pages, their parents in the tree, and the list of
+ * An upper bound of what a commit needs, with records of these lengths. LMDB writes whole pages, their parents in the tree, and the list of
  * the pages they replace.
  */
-function bytesNeeded({ add, remove }: LogStep): number {
+function bytesNeeded(lengths: readonly number[], { remove }: LogStep): number {
   let bytes = 1 << 20;
-  for (const change of add) bytes += 2 * recordLength(change) + 8_192;
+  for (const length of lengths) bytes += 2 * length + 8_192;
   return bytes + remove.length * 8_192;
 }
 
