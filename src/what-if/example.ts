@@ -1,4 +1,5 @@
 // For tests: comparisons over a small cluster that is settled.
+import assert from 'node:assert/strict';
 import { nftables } from '../proxy/modes/nftables/mode.ts';
 import { clusterSettings } from '../snapshot/cluster-settings.ts';
 import { exampleSnapshot, now } from '../snapshot/example.ts';
@@ -43,3 +44,12 @@ export const viewsInShort = ({ views }: ServiceComparison): readonly string[] =>
   });
 
 const percent = (share: number): string => String(Math.round(share * 100));
+
+export const podOn = ({ objects }: Snapshot, node: string): string =>
+  objects.pods.find(({ spec }) => spec.nodeName === node)?.metadata.name ?? '';
+
+export function serviceIn({ services }: WhatIf, name = 'web'): ServiceComparison {
+  const found = services.find((one) => one.name === name);
+  assert.ok(found !== undefined, `${name} is compared`);
+  return found;
+}

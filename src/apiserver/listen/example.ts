@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
 import { Agent, request as httpsRequest } from 'node:https';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { endLater } from '../../host/end-later.ts';
 import { isApiError } from '../../meta/api-error.ts';
 import { type Log, silentLog } from '../../observe/log.ts';
@@ -186,4 +187,26 @@ export function bothVersions(closing: (() => unknown)[]): readonly Http[] {
       return client;
     },
   }));
+}
+
+export async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A connection without a certificate, for requests as bytes. */
+export function openSocket(server: RunningServer): Promise<TLSSocket> {
+  const { port } = server.address;
+  const socket = connectTls({ host: '127.0.0.1', port, ca: authority.certificate });
+  socket.on('error', () => {});
+  return new Promise((resolve) => socket.once('secureConnect', () => resolve(socket)));
+}
+
+/** Everything received until the server closes the connection. */
+export async function readAll(socket: TLSSocket): Promise<string> {
+  let received = '';
+  socket.on('data', (chunk: Buffer) => {
+    received += String(chunk);
+  });
+  await once(socket, 'close');
+  return received;
 }

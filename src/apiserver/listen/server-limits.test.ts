@@ -2,23 +2,24 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { connect as connectHttp2, constants } from 'node:http2';
+import { connect as connectHttp2 } from 'node:http2';
 import { buffer } from 'node:stream/consumers';
 import { after, test } from 'node:test';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createMetrics } from '../../observe/metrics.ts';
 import { createServerMetrics } from '../metrics.ts';
 import {
   authority,
   bothVersions,
   type Http,
+  openSocket,
+  readAll,
   readBody,
   type StartOptions,
   start,
   startStreams,
   text,
+  until,
 } from './example.ts';
-import type { RunningServer } from './server.ts';
 
 const timeout = 30_000;
 const closing: (() => unknown)[] = [];
@@ -33,27 +34,6 @@ function measured(limits: StartOptions['limits'] = {}) {
   const value = (name: string): number =>
     Number(new RegExp(`^${name}(?:\\{.*\\})? (\\d+)$`, 'm').exec(registry.text())?.[1] ?? 0);
   return { options: { limits, metrics: createServerMetrics(registry) }, value };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-}
-
-function openSocket(server: RunningServer): Promise<TLSSocket> {
-  const { port } = server.address;
-  const socket = connectTls({ host: '127.0.0.1', port, ca: authority.certificate });
-  socket.on('error', () => {});
-  return new Promise((resolve) => socket.once('secureConnect', () => resolve(socket)));
-}
-
-/** Everything received until the server closes the connection. */
-async function readAll(socket: TLSSocket): Promise<string> {
-  let received = '';
-  socket.on('data', (chunk: Buffer) => {
-    received += String(chunk);
-  });
-  await once(socket, 'close');
-  return received;
 }
 
 function testAnswers({ version, connectTo }: Http): void {
@@ -137,10 +117,13 @@ function testLimits({ version, connectTo }: Http): void {
     for (let i = 0; i < 32; i += 1) {
       for (const { sink } of sinks) sink.write(Buffer.alloc(512 * kib));
       await new Promise((resolve) => setImmediate(resolve));
-      const held = sinks.reduce((sum, one) => sum + (open.has(one) ? one.sink.buffered() : 0), 0);
-      assert.ok(held <= 17_000 * kib, `${held} bytes are held`);
+      // One that was cut is closed an iteration or two later, and what the kernel is just taking of it is buffered until then.
+      const counted = value('fairlead_apiserver_unread_bytes');
+      assert.ok(counted <= 17_000 * kib, `${counted} bytes are unread`);
     }
     await until(() => open.size < 4);
+    const held = [...open].reduce((sum, one) => sum + one.sink.buffered(), 0);
+    assert.ok(held <= 17_000 * kib, `${held} bytes are held`);
     assert.ok(value('fairlead_apiserver_slow_readers_cut_total') > 0);
     for (const { sink } of open) sink.end();
   });
@@ -192,122 +175,6 @@ test('HTTP/1.1: disconnects a client that pipelines too many requests', { timeou
   await server.drain();
 });
 
-test('HTTP/2: queues the next requests of a client that does not read', { timeout }, async () => {
-  let started = 0;
-  const server = await start(async () => {
-    started += 1;
-    return { ...text(''), body: Buffer.alloc(3072 * kib) };
-  });
-  const session = connectHttp2(`https://127.0.0.1:${server.address.port}`, {
-    ca: authority.certificate,
-  });
-  const streams = Array.from({ length: 20 }, () => session.request({}).pause());
-  const [last] = streams.slice(-1);
-  assert.ok(last !== undefined);
-  await until(() => started >= 3);
-  // One that is cancelled in the queue does not affect the others.
-  last.on('error', () => {});
-  last.close();
-  // When this is answered, all requests above have been processed.
-  const second = await openSocket(server);
-  second.write('GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n');
-  await readAll(second);
-  assert.equal(started, 4, 'three of 3 MiB, and the other client');
-  const sizes = streams.slice(0, -1).map(async (stream) => {
-    let size = 0;
-    for await (const chunk of stream) size += (chunk as Buffer).length;
-    return size;
-  });
-  assert.deepEqual(
-    await Promise.all(sizes),
-    sizes.map(() => 3072 * kib),
-  );
-  assert.equal(started, 20);
-  session.destroy();
-  await server.drain();
-});
-
-/** A frame of HTTP/2: its length, type, flags and stream, then what it carries. */
-function frame(type: number, flags: number, stream: number, payload = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
-}
-
-/** The error codes of all GOAWAY frames. */
-function goawayReasons(bytes: Buffer): readonly number[] {
-  const reasons: number[] = [];
-  for (let at = 0; at + 17 <= bytes.length; at += 9 + bytes.readUIntBE(at, 3)) {
-    if (bytes[at + 3] === 7) reasons.push(bytes.readUInt32BE(at + 13));
-  }
-  return reasons;
-}
-
-/** A complete GET request, cancelled with RST_STREAM. */
-const resetRequest = (n: number): Buffer =>
-  Buffer.concat([
-    frame(1, 5, 2 * n + 1, Buffer.from([0x82, 0x84, 0x87, 0x01, 0x01, 0x61])),
-    frame(3, 0, 2 * n + 1, Buffer.from([0, 0, 0, constants.NGHTTP2_CANCEL])),
-  ]);
-
-test('HTTP/2: drops requests that are reset at once, and closes the connection after too many', {
-  timeout,
-}, async () => {
-  let started = 0;
-  const server = await start(async () => {
-    started += 1;
-    return text('fine');
-  });
-  closing.push(server.drain);
-  const { port } = server.address;
-  const ca = authority.certificate;
-  const socket = connectTls({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'] });
-  socket.on('error', () => {});
-  await once(socket, 'secureConnect');
-  const chunks: Buffer[] = [];
-  socket.on('data', (chunk: Buffer) => chunks.push(chunk));
-  socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(4, 0, 0)]));
-  socket.write(Buffer.concat(Array.from({ length: 900 }, (_, n) => resetRequest(n))));
-  await once(socket, 'close');
-  assert.ok(started < 450, `${started} of 900 requests were started`);
-  const reasons = goawayReasons(Buffer.concat(chunks));
-  assert.ok(reasons.includes(constants.NGHTTP2_ENHANCE_YOUR_CALM), `${reasons}`);
-});
-
-test('HTTP/2: answers a thousand concurrent requests in many iterations of the event loop', {
-  timeout,
-}, async () => {
-  let started = 0;
-  const iterations = new Set<number>();
-  let iteration = 0;
-  const count = (): void => {
-    iteration += 1;
-    if (started < 900) setImmediate(count);
-  };
-  const server = await start(async () => {
-    started += 1;
-    iterations.add(iteration);
-    return text('fine');
-  });
-  closing.push(server.drain);
-  const session = connectHttp2(`https://127.0.0.1:${server.address.port}`, {
-    ca: authority.certificate,
-  });
-  await once(session, 'connect');
-  count();
-  const answers = Array.from({ length: 900 }, () => buffer(session.request({})));
-  const texts = new Set((await Promise.all(answers)).map(String));
-  assert.deepEqual([...texts], ['fine']);
-  assert.ok(
-    iterations.size > 50,
-    `answered within ${iterations.size} iterations of the event loop`,
-  );
-  session.destroy();
-});
-
 test('HTTP/1.1: refuses a head that is too large', { timeout }, async () => {
   const server = await start(async () => text('fine'), { limits: { maxHeaderBytes: 8 * kib } });
   closing.push(server.drain);
@@ -315,22 +182,6 @@ test('HTTP/1.1: refuses a head that is too large', { timeout }, async () => {
   const answer = readAll(socket);
   socket.write(`GET / HTTP/1.1\r\nhost: a\r\nx: ${'y'.repeat(9 * kib)}\r\n\r\n`);
   assert.match(await answer, /^HTTP\/1\.1 431 /);
-});
-
-test('HTTP/2: refuses a head that is too large', { timeout }, async () => {
-  const server = await start(async () => text('fine'));
-  const session = connectHttp2(`https://127.0.0.1:${server.address.port}`, {
-    ca: authority.certificate,
-  });
-  session.on('error', () => {});
-  closing.push(() => session.destroy(), server.drain);
-  const stream = session.request({ x: 'y'.repeat(70 * kib) });
-  const outcome = await new Promise((resolve) => {
-    stream.on('response', (headers) => resolve(headers[':status']));
-    stream.on('error', () => resolve('refused'));
-    stream.on('close', () => resolve('closed'));
-  });
-  assert.notEqual(outcome, 200);
 });
 
 test('startServer() evicts unauthenticated connections beyond the limit, and counts them', {
