@@ -4,7 +4,7 @@ import { type PolicyRule, type RoleRef, rbacGroup } from '../../kinds/rbac/types
 import type { Role } from '../../kinds/role/types.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import type { ObjectReader } from '../cache/object-reader.ts';
-import { aggregateRules } from './aggregate-rules.ts';
+import { createAggregation } from './aggregate-rules.ts';
 import type { Authorizer, UserRules } from './authorize.ts';
 import { cacheByRevision } from './cache-by-revision.ts';
 import { cacheDecisions } from './decision-cache.ts';
@@ -35,6 +35,10 @@ export function createRoleAuthorizer(reader: ObjectReader): Authorizer {
     () => new Map<string, readonly PolicyRule[] | undefined>(),
   );
 
+  const aggregation = cacheByRevision(reader, [clusterRoles], () =>
+    createAggregation(reader.list(clusterRoles) as readonly ClusterRole[]),
+  );
+
   function roleRules(
     { kind, name }: RoleRef,
     namespace: string,
@@ -49,7 +53,7 @@ export function createRoleAuthorizer(reader: ObjectReader): Authorizer {
         : undefined;
     if (role?.aggregationRule === undefined)
       return role === undefined ? undefined : (role.rules ?? []);
-    return aggregateRules(role, reader.list(clusterRoles) as readonly ClusterRole[]);
+    return aggregation().rulesOf(role);
   }
 
   /** The rules of a role, read once for all who are bound to it. */
