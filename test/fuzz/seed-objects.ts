@@ -32,6 +32,21 @@ const podSpec = {
   ],
 };
 const template = { metadata: { labels }, spec: podSpec };
+const job = {
+  parallelism: 2,
+  completions: 3,
+  completionMode: 'Indexed',
+  backoffLimitPerIndex: 1,
+  maxFailedIndexes: 1,
+  podFailurePolicy: {
+    rules: [
+      { action: 'FailIndex', onExitCodes: { operator: 'In', values: [1, 2] } },
+      { action: 'Ignore', onPodConditions: [{ type: 'DisruptionTarget', status: 'True' }] },
+    ],
+  },
+  successPolicy: { rules: [{ succeededIndexes: '0-1,2', succeededCount: 2 }] },
+  template: { metadata: { labels }, spec: { ...podSpec, restartPolicy: 'Never' } },
+};
 const rules = [{ apiGroups: [''], resources: ['pods'], verbs: ['get'], resourceNames: ['a'] }];
 const subjects = [{ kind: 'User', name: 'u', apiGroup: 'rbac.authorization.k8s.io' }];
 const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'view' };
@@ -114,6 +129,20 @@ export const seedObjects: Readonly<Record<string, Fields>> = {
     },
   },
   'replicasets.apps': { spec: { replicas: 2, selector, template } },
+  'jobs.batch': { spec: { ...job, suspend: true } },
+  'cronjobs.batch': {
+    spec: {
+      schedule: '*/5 0-6 1,15 jan-mar mon',
+      timeZone: 'Europe/Berlin',
+      startingDeadlineSeconds: 10,
+      concurrencyPolicy: 'Forbid',
+      jobTemplate: { metadata: { labels }, spec: job },
+    },
+  },
+  'poddisruptionbudgets.policy': {
+    spec: { selector, minAvailable: '50%', unhealthyPodEvictionPolicy: 'AlwaysAllow' },
+  },
+  'priorityclasses.scheduling.k8s.io': { value: 10, description: 'd', globalDefault: false },
   'leases.coordination.k8s.io': {
     spec: {
       holderIdentity: 'h',

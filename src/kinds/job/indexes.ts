@@ -14,23 +14,18 @@ export type ParsedIndexes =
 export function parseIndexes(text: string, completions: number): ParsedIndexes {
   const intervals: IndexInterval[] = [];
   let total = 0;
-  let last = -1;
-  // An index is read once, from left to right: the text may be as large as an object.
+  let previous: number | undefined;
+  // Each index is read once, from left to right: there may be as many as an object has room for.
   for (const part of text === '' ? [] : text.split(',')) {
-    const ends = part.split('-', 3);
-    if (ends.length > 2) return { error: tooManyParts(part) };
-    const read: number[] = [];
-    for (const end of ends) {
-      const index = parseIndex(end, completions);
-      if (typeof index === 'string') return { error: index };
-      if (last >= index && !(last === -1 && read.length === 0))
-        return { error: `non-increasing order, previous: ${last}, current: ${index}` };
-      last = index;
-      read.push(index);
-    }
-    const [first = 0, end = first] = read;
-    intervals.push({ first, last: end });
-    total += end - first + 1;
+    const hyphen = part.indexOf('-');
+    if (hyphen !== -1 && part.includes('-', hyphen + 1)) return { error: tooManyParts(part) };
+    const first = parseIndex(hyphen === -1 ? part : part.slice(0, hyphen), completions, previous);
+    if (typeof first === 'string') return { error: first };
+    const last = hyphen === -1 ? first : parseIndex(part.slice(hyphen + 1), completions, first);
+    if (typeof last === 'string') return { error: last };
+    previous = last;
+    intervals.push({ first, last });
+    total += last - first + 1;
   }
   return { intervals, total };
 }
@@ -38,11 +33,23 @@ export function parseIndexes(text: string, completions: number): ParsedIndexes {
 const tooManyParts = (part: string): string =>
   `the fragment ${goQuote(part)} violates the requirement that an index interval can have at most two parts separated by '-'`;
 
-function parseIndex(text: string, completions: number): number | string {
-  if (!/^[+-]?[0-9]{1,19}$/.test(text) || !fitsInteger(text, 64))
+/** So many digits need no closer look: they are below every limit of an integer. */
+const plainDigits = /^[0-9]{1,9}$/;
+const anyInteger = /^[+-]?[0-9]{1,19}$/;
+
+/** The index, or what is wrong with it. */
+function parseIndex(
+  text: string,
+  completions: number,
+  previous: number | undefined,
+): number | string {
+  if (!plainDigits.test(text) && !(anyInteger.test(text) && fitsInteger(text, 64)))
     return `cannot convert string to integer for index: ${goQuote(text)}`;
   const index = Number(text);
-  return index >= completions ? `too large index: ${goQuote(text)}` : index;
+  if (index >= completions) return `too large index: ${goQuote(text)}`;
+  return previous !== undefined && previous >= index
+    ? `non-increasing order, previous: ${previous}, current: ${index}`
+    : index;
 }
 
 type ReadText = { readonly completions: number; readonly intervals: readonly IndexInterval[] };

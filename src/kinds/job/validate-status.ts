@@ -177,8 +177,9 @@ function validateIndexFields({ after, changed }: Change): readonly FieldError[] 
     const detail = 'cannot set non-null failedIndexes when backoffLimitPerIndex is null';
     fields.push(invalid('status.failedIndexes', failedIndexes, detail));
   }
-  if (completions === undefined || !changed('failedIndexes', 'completedIndexes')) return fields;
-  return [...fields, ...validateDisjoint(completedIndexes, failedIndexes ?? '', completions)];
+  if (completions === undefined || !failedIndexes || !changed('failedIndexes', 'completedIndexes'))
+    return fields;
+  return [...fields, ...validateDisjoint(completedIndexes, failedIndexes, completions)];
 }
 
 function validateIndexText(name: string, text: string, completions: number): readonly FieldError[] {
