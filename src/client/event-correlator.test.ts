@@ -29,6 +29,18 @@ test('decide() creates an Event once and then counts its repeats', () => {
   assert.equal(correlator.decide(event('no', 'api'), 3).action, 'create');
 });
 
+test('decide() counts the events of each field of an object', () => {
+  const correlator = createEventCorrelator();
+  const started = (container: string): ReportedEvent => {
+    const { object, ...rest } = event('Container started', 'pod');
+    return { ...rest, object: { ...object, fieldPath: `spec.containers{${container}}` } };
+  };
+  correlator.decide(started('app'), 0);
+  correlator.stored(started('app'), 'pod.1', 0);
+  assert.equal(correlator.decide(started('log'), 1).action, 'create');
+  assert.equal(correlator.decide(started('app'), 2).action, 'count');
+});
+
 test('decide() creates a new Event after forget()', () => {
   const correlator = createEventCorrelator();
   correlator.decide(event('no'), 0);

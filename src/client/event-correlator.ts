@@ -57,7 +57,7 @@ export function createEventCorrelator(): EventCorrelator {
     if (texts.size < maxMessages) texts.add(event.message);
     remember(messages, similar, { texts, at: now });
     if (texts.has(event.message) && texts.size < maxMessages) {
-      return { key: `${similar} ${event.message}`, message: event.message };
+      return { key: countedKey(similar, event), message: event.message };
     }
     return { key: similar, message: `(combined from similar events): ${event.message}` };
   };
@@ -77,10 +77,15 @@ export function createEventCorrelator(): EventCorrelator {
     },
     forget(event) {
       const similar = `${objectText(event.object)} ${event.type} ${event.reason}`;
-      counted.delete(`${similar} ${event.message}`);
+      counted.delete(countedKey(similar, event));
       counted.delete(similar);
     },
   };
+}
+
+/** Messages of two containers of a pod are often the same: the field tells them apart. */
+function countedKey(similar: string, { object, message }: ReportedEvent): string {
+  return `${similar} ${object.fieldPath ?? ''} ${message}`;
 }
 
 function objectText({ kind, namespace, name, uid, apiVersion }: ObjectReference): string {

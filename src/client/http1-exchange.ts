@@ -10,6 +10,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { chooseProxy } from '../host/choose-proxy.ts';
+import { proxyAuthorization } from '../host/open-tunnel.ts';
 import {
   ConnectTimeoutError,
   type ExchangeOptions,
@@ -24,7 +25,6 @@ import {
   tlsOptions,
 } from './exchange.ts';
 import { openPlainSocket, openTlsSocket } from './open-socket.ts';
-import { proxyAuthorization } from '../host/open-tunnel.ts';
 import type { Connection } from './read-kubeconfig.ts';
 import type { TransportRequest, TransportResponse } from './transport.ts';
 

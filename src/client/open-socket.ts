@@ -8,8 +8,8 @@ import {
   type TLSSocket,
 } from 'node:tls';
 import { chooseProxy, type ProxyServer } from '../host/choose-proxy.ts';
-import { ConnectTimeoutError, type ExchangeOptions, endpointOf, tlsOptions } from './exchange.ts';
 import { dialProxy, openTunnel, ProxyError } from '../host/open-tunnel.ts';
+import { ConnectTimeoutError, type ExchangeOptions, endpointOf, tlsOptions } from './exchange.ts';
 import type { Connection } from './read-kubeconfig.ts';
 
 export async function openTlsSocket(

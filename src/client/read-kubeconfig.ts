@@ -1,8 +1,8 @@
 // Reads kubeconfigs and the files that they reference.
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve, sep } from 'node:path';
-import { isJsonObject } from '../schema/json-object.ts';
 import type { ProxyVariables } from '../host/choose-proxy.ts';
+import { isJsonObject } from '../schema/json-object.ts';
 import {
   type KubeContext,
   type Kubeconfig,

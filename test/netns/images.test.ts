@@ -225,7 +225,7 @@ function pullThem(run: Run): void {
     await hasEvent(
       run,
       'second',
-      /^Pulled: Container image "nginx:stable" already present on machine$/,
+      /^Pulled: Container image "nginx:stable" already present on machine and can be accessed by the pod$/,
     );
     assert.equal(run.registry().requests.length, before);
     const node = JSON.parse(await kubectl(run, 'get', 'node', 'node-1', '-o', 'json'));

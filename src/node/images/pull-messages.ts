@@ -18,7 +18,7 @@ export type ImageEvent = readonly [string, string, ('Normal' | 'Warning')?];
 
 export const presentEvent = (image: string): ImageEvent => [
   'Pulled',
-  `Container image ${goQuote(image)} already present on machine`,
+  `Container image ${goQuote(image)} already present on machine and can be accessed by the pod`,
 ];
 
 export const pullingEvent = (image: string): ImageEvent => [

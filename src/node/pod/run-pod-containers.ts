@@ -118,8 +118,8 @@ async function startFrom(
       throw error;
     });
     void running.ended.then(images.release);
-    recordEvent(all, pod, container, ['Created', `Created container: ${name}`]);
-    recordEvent(all, pod, container, ['Started', `Started container ${name}`]);
+    recordEvent(all, pod, container, ['Created', 'Container created']);
+    recordEvent(all, pod, container, ['Started', 'Container started']);
     parts.metrics.startedContainers.add({ container_type: type });
     const now = parts.clock.now();
     records[name] = {

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { type TestContext, test } from 'node:test';
 import { isPodReady } from '../../../src/kinds/pod/readiness.ts';
 import type { Pod } from '../../../src/kinds/pod/types.ts';
+import type { KubeObject } from '../../../src/meta/object.ts';
 import { findKubectls, type Kubectl, openKubectl } from '../harness/kubectl.ts';
 import { type NodeHarness, startNodeHarness } from '../harness/node-harness.ts';
 import { waitForOutput } from '../harness/wait-for-output.ts';
@@ -49,7 +50,10 @@ for (const program of await findKubectls()) {
       assert.ok(isPodReady(pod));
       const { stdout } = await kubectl.run(['logs', 'web', '-c', 'debugger']);
       assert.match(String(stdout), /^got hello\n/);
-      await harness.waitForEvent('web', 'Started: Started container debugger');
+      // The message does not name the container, the reference does.
+      const path = encodeURIComponent('spec.ephemeralContainers{debugger}');
+      const events = `/api/v1/namespaces/default/events?fieldSelector=reason=Started,involvedObject.fieldPath=${path}`;
+      while ((await harness.api.get<{ items: readonly KubeObject[] }>(events)).items.length === 0);
       // Not after the end of the agent either, which starts all others again.
       await harness.stopNode();
       await harness.startAgain();

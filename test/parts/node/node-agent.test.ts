@@ -94,9 +94,9 @@ test(
     assert.match(readFileSync(path, 'utf8'), /stdout F bye/);
     assert.deepEqual(readdirSync(join(harness.directory, 'pods')), []);
     for (const wanted of [
-      'Pulled: Container image "process" already present on machine',
-      'Created: Created container: app',
-      'Started: Started container app',
+      'Pulled: Container image "process" already present on machine and can be accessed by the pod',
+      'Created: Container created',
+      'Started: Container started',
       'Killing: Stopping container app',
     ]) {
       await harness.waitForEvent('web', wanted);
