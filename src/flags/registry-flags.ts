@@ -1,5 +1,5 @@
 // The file that says how registries are reached: mirrors, plain HTTP, authorities.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
@@ -12,25 +12,28 @@ import { UsageError } from './command.ts';
 
 export type RegistryFlag = { readonly registries?: string };
 
+/** In the data directory. */
+const defaultName = 'registries.yaml';
+
 export function addRegistryFlag(command: Command): Command {
   return command.option(
     '--registries <file>',
-    'File with mirrors of registries, and how registries are reached',
+    `File with mirrors of registries, and how registries are reached (default: ${defaultName} in the data directory, if it exists)`,
   );
 }
 
-/** Undefined without the flag. Paths in the file are relative to it. */
+/** Empty without a file. Paths in the file are relative to it. Throws UsageError. */
 export function readRegistrySettings(
-  file: string | undefined,
+  { registries: file, dataDir }: RegistryFlag & { readonly dataDir: string },
   cwd: string,
-): RegistrySettings | undefined {
-  if (file === undefined) return undefined;
-  const path = resolve(cwd, file);
+): RegistrySettings {
+  const path = resolve(cwd, file ?? join(dataDir, defaultName));
+  if (file === undefined && !existsSync(path)) return new Map();
   const read = (name: string): string => readFileSync(resolve(dirname(path), name), 'utf8');
   try {
     return parseRegistrySettings(read(path), read);
   } catch (error) {
-    throw new UsageError(`Cannot read the registries in "${file}": ${(error as Error).message}.`);
+    throw new UsageError(`Cannot read the registries in "${path}": ${(error as Error).message}.`);
   }
 }
 

@@ -24,11 +24,10 @@ export async function startImages(
   world: World,
   log: Log,
 ): Promise<ClusterImages> {
-  const registries = readRegistrySettings(flags.registries, world.cwd());
+  const registries = readRegistrySettings(flags, world.cwd());
   const directory = join(resolve(world.cwd(), flags.dataDir), 'images');
   const store = await openImageStore({
-    ...{ directory, env: world.env, log },
-    ...(registries === undefined ? {} : { registries }),
+    ...{ directory, env: world.env, log, registries },
   });
   let report = (_: readonly PullState[]): void => {};
   let timer: NodeJS.Timeout | undefined;

@@ -11,7 +11,7 @@ import {
   addRegistryFlag,
   type RegistryFlag,
   readRegistrySettings,
-} from '../../flags/registry-flag.ts';
+} from '../../flags/registry-flags.ts';
 import { ProxyUrlError } from '../../host/choose-proxy.ts';
 import { NativeUnavailableError } from '../../host/native.ts';
 import { isImageError } from '../../images/image-error.ts';
@@ -69,7 +69,7 @@ async function withStore<T>(
   use: (store: ImageStore) => Promise<T>,
 ): Promise<T> {
   const dataDir = resolve(world.cwd(), flags.dataDir);
-  const registries = await readRegistrySettings(flags, { cwd: world.cwd(), dataDir });
+  const registries = readRegistrySettings(flags, world.cwd());
   let store: ImageStore | undefined;
   try {
     store = await openImageStore({

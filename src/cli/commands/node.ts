@@ -106,7 +106,7 @@ export const node: CommandDefinition = {
 
 async function run(flags: NodeFlags, world: World): Promise<void> {
   const nodeImages = imageOptions(flags);
-  const registries = readRegistrySettings(flags.registries, world.cwd());
+  const registries = readRegistrySettings(flags, world.cwd());
   const nodeIPs = flags.nodeIp ?? readNodeIPs();
   checkReachable(nodeIPs);
   const name = (flags.nodeName ?? hostname()).toLowerCase();
@@ -125,7 +125,7 @@ async function run(flags: NodeFlags, world: World): Promise<void> {
   const metrics = createMetrics();
   const store = await openImageStore({
     ...{ directory: join(dataDirectory, 'images'), env: world.env, log },
-    ...(registries === undefined ? {} : { registries }),
+    registries,
   });
   const options: NodeOptions = {
     metrics,
