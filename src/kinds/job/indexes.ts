@@ -14,14 +14,65 @@ export type ParsedIndexes =
 export function parseIndexes(text: string, completions: number): ParsedIndexes {
   const intervals: IndexInterval[] = [];
   let total = 0;
+  let previous = -1;
+  for (let at = 0; at < text.length || (at === text.length && at > 0); ) {
+    const end = endOfPart(text, at);
+    const interval = plainInterval(text, at, end);
+    const isOrdered = interval !== undefined && previous < interval.first;
+    if (interval === undefined || !isOrdered || interval.last >= completions)
+      return parseByParts(text, completions);
+    previous = interval.last;
+    intervals.push(interval);
+    total += interval.last - interval.first + 1;
+    at = end + 1;
+  }
+  return { intervals, total };
+}
+
+const hyphen = 45;
+const zero = 48;
+/** So many digits are below every limit of an integer. */
+const maxPlainDigits = 9;
+
+function endOfPart(text: string, start: number): number {
+  const end = text.indexOf(',', start);
+  return end === -1 ? text.length : end;
+}
+
+/** `7` or `3-5`, by its digits: there may be as many as an object has room for. Undefined: anything else. */
+function plainInterval(text: string, start: number, end: number): IndexInterval | undefined {
+  let first = -1;
+  let value = 0;
+  let digits = 0;
+  for (let at = start; at < end; at += 1) {
+    const code = text.charCodeAt(at);
+    if (code === hyphen && first === -1 && digits > 0) {
+      first = value;
+      value = 0;
+      digits = 0;
+      continue;
+    }
+    const digit = code - zero;
+    digits += 1;
+    if (digit < 0 || digit > 9 || digits > maxPlainDigits) return undefined;
+    value = value * 10 + digit;
+  }
+  if (digits === 0 || (first !== -1 && first >= value)) return undefined;
+  return { first: first === -1 ? value : first, last: value };
+}
+
+/** Slower, with the words for what is wrong. */
+function parseByParts(text: string, completions: number): ParsedIndexes {
+  const intervals: IndexInterval[] = [];
+  let total = 0;
   let previous: number | undefined;
-  // Each index is read once, from left to right: there may be as many as an object has room for.
-  for (const part of text === '' ? [] : text.split(',')) {
-    const hyphen = part.indexOf('-');
-    if (hyphen !== -1 && part.includes('-', hyphen + 1)) return { error: tooManyParts(part) };
-    const first = parseIndex(hyphen === -1 ? part : part.slice(0, hyphen), completions, previous);
+  for (const part of text.split(',')) {
+    const ends = part.split('-', 3);
+    if (ends.length > 2) return { error: tooManyParts(part) };
+    const [from = '', to] = ends;
+    const first = parseIndex(from, completions, previous);
     if (typeof first === 'string') return { error: first };
-    const last = hyphen === -1 ? first : parseIndex(part.slice(hyphen + 1), completions, first);
+    const last = to === undefined ? first : parseIndex(to, completions, first);
     if (typeof last === 'string') return { error: last };
     previous = last;
     intervals.push({ first, last });
@@ -33,9 +84,8 @@ export function parseIndexes(text: string, completions: number): ParsedIndexes {
 const tooManyParts = (part: string): string =>
   `the fragment ${goQuote(part)} violates the requirement that an index interval can have at most two parts separated by '-'`;
 
-/** So many digits need no closer look: they are below every limit of an integer. */
-const plainDigits = /^[0-9]{1,9}$/;
-const anyInteger = /^[+-]?[0-9]{1,19}$/;
+/** Longer numbers take big integers, which are slow. */
+const maxSafeDigits = 15;
 
 /** The index, or what is wrong with it. */
 function parseIndex(
@@ -43,8 +93,9 @@ function parseIndex(
   completions: number,
   previous: number | undefined,
 ): number | string {
-  if (!plainDigits.test(text) && !(anyInteger.test(text) && fitsInteger(text, 64)))
-    return `cannot convert string to integer for index: ${goQuote(text)}`;
+  const isInteger =
+    /^[+-]?[0-9]{1,19}$/.test(text) && (text.length <= maxSafeDigits || fitsInteger(text, 64));
+  if (!isInteger) return `cannot convert string to integer for index: ${goQuote(text)}`;
   const index = Number(text);
   if (index >= completions) return `too large index: ${goQuote(text)}`;
   return previous !== undefined && previous >= index
