@@ -18,6 +18,8 @@ import { nodeDefinition } from '../kinds/node/definition.ts';
 import type { Node } from '../kinds/node/types.ts';
 import { podDefinition } from '../kinds/pod/definition.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import { podDisruptionBudgetDefinition } from '../kinds/pod-disruption-budget/definition.ts';
+import type { PodDisruptionBudget } from '../kinds/pod-disruption-budget/types.ts';
 import { replicaSetDefinition } from '../kinds/replica-set/definition.ts';
 import type { ReplicaSet } from '../kinds/replica-set/types.ts';
 import { serviceDefinition } from '../kinds/service/definition.ts';
@@ -36,6 +38,7 @@ export type SnapshotObjects = {
   readonly serviceCIDRs: readonly ServiceCIDR[];
   readonly deployments: readonly Deployment[];
   readonly replicaSets: readonly ReplicaSet[];
+  readonly podDisruptionBudgets: readonly PodDisruptionBudget[];
   readonly ingresses: readonly Ingress[];
   /** Of the namespace `kube-system` only: the configuration of the cluster's DNS and proxies. */
   readonly configMaps: readonly ConfigMap[];
@@ -55,6 +58,7 @@ export const snapshotKinds = {
   serviceCIDRs: serviceCidrDefinition,
   deployments: deploymentDefinition,
   replicaSets: replicaSetDefinition,
+  podDisruptionBudgets: podDisruptionBudgetDefinition,
   ingresses: ingressDefinition,
   configMaps: configMapDefinition,
   events: eventDefinition,
@@ -94,6 +98,7 @@ const noObjects: SnapshotObjects = {
   serviceCIDRs: [],
   deployments: [],
   replicaSets: [],
+  podDisruptionBudgets: [],
   ingresses: [],
   configMaps: [],
   events: [],

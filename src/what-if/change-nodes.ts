@@ -3,6 +3,8 @@ import type { Node } from '../kinds/node/types.ts';
 import { isMirrorPod } from '../kinds/pod/mirror.ts';
 import { isPodFinished } from '../kinds/pod/readiness.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import { needsNoBudget } from '../kinds/pod-disruption-budget/protects.ts';
+import { matchesSelector, selectorFromLabelSelector } from '../meta/labels.ts';
 import { controllerOf } from '../meta/owner.ts';
 import { nodeAddressesOf } from '../trace/resolve-source.ts';
 import type { Change } from './change.ts';
@@ -25,6 +27,7 @@ export function drainNode(draft: Draft, change: NodeChange): void {
   const here = podsOn(draft, change.node);
   const evicted = here.filter((pod) => !isLeftByDrain(pod));
   const stays = here.length - evicted.length;
+  noteBudgets(draft, evicted, change.node);
   losePods(draft, evicted, { how: 'evicted', by: change });
   const staying =
     stays === 0 ? '' : `, ${stays} of DaemonSets or static ${stays === 1 ? 'stays' : 'stay'}`;
@@ -63,6 +66,25 @@ const podsOn = (draft: Draft, node: string): readonly Pod[] =>
 
 const isLeftByDrain = (pod: Pod): boolean =>
   isMirrorPod(pod) || controllerOf(pod)?.kind === 'DaemonSet';
+
+/** A drain waits for disruption budgets; here its pods go in any case. */
+function noteBudgets(draft: Draft, evicted: readonly Pod[], node: string): void {
+  const counts = evicted.filter((pod) => !needsNoBudget(pod));
+  for (const budget of draft.all('podDisruptionBudgets')) {
+    const selector = selectorFromLabelSelector(budget.spec.selector);
+    const { namespace, name } = budget.metadata;
+    const here = counts.filter(
+      ({ metadata }) =>
+        metadata.namespace === namespace && matchesSelector(selector, metadata.labels),
+    );
+    const { disruptionsAllowed: allowed } = budget.status;
+    if (here.length <= allowed) continue;
+    const many = allowed === 0 ? 'no eviction' : counted(allowed, 'eviction');
+    draft.assumptions.add(
+      `The drain of ${node} gets past the disruption budget ${namespace}/${name}, which allows ${many} now and is about ${counted(here.length, 'pod')} there: kubectl drain waits until it allows more`,
+    );
+  }
+}
 
 /** Pods that no controller makes anew. */
 function noteBarePods(draft: Draft, pods: readonly Pod[], what: string): void {

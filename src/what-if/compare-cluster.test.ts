@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { examplePod } from '../kinds/pod/example.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import type { PodDisruptionBudget } from '../kinds/pod-disruption-budget/types.ts';
 import { exampleService } from '../kinds/service/example.ts';
 import type { ServiceSpec } from '../kinds/service/types.ts';
 import { exampleDeployment, exampleNode, exampleSnapshot } from '../snapshot/example.ts';
@@ -91,6 +92,28 @@ describe('compareCluster() drains', () => {
     assert.ok(
       found.assumptions.some((text) => /kubectl drain needs --force.*default\/bare/.test(text)),
     );
+  });
+});
+
+describe('compareCluster() knows disruption budgets', () => {
+  const budgetOf = (disruptionsAllowed: number): PodDisruptionBudget => ({
+    kind: 'PodDisruptionBudget',
+    apiVersion: 'policy/v1',
+    metadata: { name: 'guard', namespace: 'default' },
+    spec: { minAvailable: 3, selector: { matchLabels: { app: 'web' } } },
+    status: { disruptionsAllowed, currentHealthy: 3, desiredHealthy: 3, expectedPods: 3 },
+  });
+  const assumptionsWith = (allowed: number): readonly string[] =>
+    exampleWhatIf(exampleCluster({ podDisruptionBudgets: [budgetOf(allowed)] }), [
+      ['drain', 'node/n1'],
+    ]).assumptions.filter((text) => text.includes('disruption budget'));
+
+  it('says for which one a drain waits', () => {
+    assert.deepEqual(assumptionsWith(0), [
+      'The drain of n1 gets past the disruption budget default/guard, which allows no eviction now and is about 2 pods there: kubectl drain waits until it allows more',
+    ]);
+    assert.equal(assumptionsWith(1).length, 1);
+    assert.deepEqual(assumptionsWith(2), []);
   });
 });
 

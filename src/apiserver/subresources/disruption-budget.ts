@@ -15,14 +15,6 @@ const maxDisruptedPods = 2000;
 /** When a client should try again while the controller has not seen the budget. */
 const retrySeconds = 10;
 
-/** Pods that have ended, that have not started and that are on their way out disrupt nothing. */
-export function needsNoBudget({ metadata, status }: Pod): boolean {
-  return (
-    metadata.deletionTimestamp !== undefined ||
-    ['Succeeded', 'Failed', 'Pending'].includes(status.phase ?? '')
-  );
-}
-
 /** Undefined: no budget protects the pod. Throws 500 where several do. */
 export function budgetOf(context: ApiContext, pod: Pod): PodDisruptionBudget | undefined {
   const { namespace = '', labels } = pod.metadata;

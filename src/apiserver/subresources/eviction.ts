@@ -2,6 +2,7 @@
 
 import { withPodCondition } from '../../kinds/pod/conditions.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
+import { needsNoBudget } from '../../kinds/pod-disruption-budget/protects.ts';
 import { badRequest, isConflict } from '../../meta/api-error.ts';
 import { type KubeObject, objectFields } from '../../meta/object.ts';
 import * as s from '../../schema/node.ts';
@@ -24,13 +25,7 @@ import {
   writeRequest,
 } from '../verbs/call.ts';
 import { deleteOptions } from '../verbs/delete-options.ts';
-import {
-  budgetOf,
-  mayEvictUnready,
-  needsNoBudget,
-  stillProcessed,
-  takeDisruption,
-} from './disruption-budget.ts';
+import { budgetOf, mayEvictUnready, stillProcessed, takeDisruption } from './disruption-budget.ts';
 
 const eviction = s.struct(
   'Eviction',

@@ -26,6 +26,7 @@ const kinds = [
   'serviceCIDRs',
   'deployments',
   'replicaSets',
+  'podDisruptionBudgets',
   'configMaps',
 ] as const satisfies readonly SnapshotKind[];
 
