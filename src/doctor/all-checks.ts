@@ -5,6 +5,7 @@ import { addressClaimedTwice } from './checks/address-claimed-twice.ts';
 import { addressOfOthers } from './checks/address-of-others.ts';
 import { addressesExhausted } from './checks/addresses-exhausted.ts';
 import { affinityBehindNat } from './checks/affinity-behind-nat.ts';
+import { budgetBlocksDrains } from './checks/budget-blocks-drains.ts';
 import { clientPortMissing } from './checks/client-port-missing.ts';
 import { clusterDnsDown } from './checks/cluster-dns-down.ts';
 import { containerNotConfigured } from './checks/container-not-configured.ts';
@@ -176,5 +177,6 @@ export const allChecks: readonly Check[] = [
   tooManyLinks,
   ndotsWaste,
   endpointsTogether,
+  budgetBlocksDrains,
   addressesExhausted,
 ];

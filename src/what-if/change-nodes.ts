@@ -69,6 +69,9 @@ const isLeftByDrain = (pod: Pod): boolean =>
 
 /** A drain waits for disruption budgets; here its pods go in any case. */
 function noteBudgets(draft: Draft, evicted: readonly Pod[], node: string): void {
+  const { unread } = draft.snapshot;
+  if (unread.some(({ kind, reason }) => kind === 'podDisruptionBudgets' && reason !== 'not-served'))
+    draft.assumptions.add('Disruption budgets could not be read: kubectl drain may wait for them');
   const counts = evicted.filter((pod) => !needsNoBudget(pod));
   for (const budget of draft.all('podDisruptionBudgets')) {
     const selector = selectorFromLabelSelector(budget.spec.selector);

@@ -60,6 +60,7 @@ const groupOf: Readonly<Record<string, string>> = {
   servicecidrs: 'networking.k8s.io',
   deployments: 'apps',
   replicasets: 'apps',
+  poddisruptionbudgets: 'policy',
 };
 const resources = [
   'services',
@@ -72,6 +73,7 @@ const resources = [
   'servicecidrs',
   'deployments',
   'replicasets',
+  'poddisruptionbudgets',
 ];
 const listing = (...without: readonly string[]): readonly Right[] =>
   resources
@@ -132,7 +134,15 @@ test(
 
 test('compareCluster() goes on without what does not matter', limit, async (t) => {
   const harness = await start(
-    listing('nodes', 'namespaces', 'configmaps', 'servicecidrs', 'deployments', 'replicasets'),
+    listing(
+      'nodes',
+      'namespaces',
+      'configmaps',
+      'servicecidrs',
+      'deployments',
+      'replicasets',
+      'poddisruptionbudgets',
+    ),
   );
   t.after(harness.stop);
   const found = await predictAs(harness, ['delete', 'pod/web-1']);

@@ -1,5 +1,5 @@
 import type { BrokenCase } from './case.ts';
-import { node, pod, service, slice } from './example-objects.ts';
+import { budget, node, pod, service, slice } from './example-objects.ts';
 
 const zone = (name: string) => ({ metadata: { labels: { 'topology.kubernetes.io/zone': name } } });
 const controllers = { 'endpointslice.kubernetes.io/managed-by': 'endpointslice-controller.k8s.io' };
@@ -88,5 +88,21 @@ export const brokenPolicies: readonly BrokenCase[] = [
         ],
       }),
     code: 'FL0902',
+  },
+  {
+    name: 'a budget without anything to spare',
+    objects: service() + pod() + budget({ spec: { maxUnavailable: 0 } }),
+    code: 'FL0907',
+  },
+  {
+    name: 'a budget that wants as many pods as there are',
+    objects:
+      service() +
+      pod() +
+      budget({
+        spec: { minAvailable: 1 },
+        status: { disruptionsAllowed: 0, currentHealthy: 1, desiredHealthy: 1, expectedPods: 1 },
+      }),
+    code: 'FL0907',
   },
 ];

@@ -58,6 +58,14 @@ export function unreadyPod(containerStatus: object, more: Fields = {}): string {
   });
 }
 
+/** The PodDisruptionBudget `web` for pods with `app: web`. */
+export function budget({ spec, status }: Fields = {}): string {
+  return document('PodDisruptionBudget', 'policy/v1', {
+    spec: { selector: { matchLabels: { app: 'web' } }, ...spec },
+    ...(status === undefined ? {} : { status }),
+  });
+}
+
 export function node(name: string, { metadata, spec, status }: Fields = {}): string {
   return document('Node', 'v1', {
     metadata: { ...metadata, name },
