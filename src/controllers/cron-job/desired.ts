@@ -38,7 +38,7 @@ export function findDue({ cronJob, schedule, zone, now }: DueSituation): Due | u
   if (first === undefined) return undefined;
   if (first > now) return { hasManyMissed: false, waitMs: first - now + slackMs };
   const scheduledAt = lastTime(schedule, zone, { after, now }) ?? first;
-  const next = nextTime(schedule, zone, Math.max(now, scheduledAt));
+  const next = nextTime(schedule, zone, scheduledAt);
   return {
     scheduledAt,
     hasManyMissed: countMissed({ schedule, zone, first, now }) > manyMissed,
