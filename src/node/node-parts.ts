@@ -16,6 +16,7 @@ import type { PodNetwork } from './network/pod-network.ts';
 import type { WaitForRelease } from './pod/run-release.ts';
 import type { Dial } from './probes/probe-container.ts';
 import type { Runtime } from './runtimes/runtime.ts';
+import type { ClaimVolumes } from './volumes/run-claims.ts';
 
 export type NodeParts = {
   readonly caller: ApiCaller;
@@ -32,6 +33,8 @@ export type NodeParts = {
   readonly nodeIPs: readonly string[];
   readonly allocatable: ResourceList;
   readonly dataDirectory: string;
+  /** The volumes that claims are bound to. */
+  readonly claims: ClaimVolumes;
   /** Real paths of the agent's own files, hidden from pods. */
   readonly privatePaths: readonly string[];
   /** Grace period of containers when the agent shuts down. */

@@ -40,6 +40,8 @@ import { readMachine, readOptionalFile } from './status/read-machine.ts';
 import { defaultMaxPods, registrationOf } from './status/registration-options.ts';
 import { registerNode, runHeartbeats } from './status/run-registration.ts';
 import { createStatusWriter, type StatusWriter } from './status/write-status.ts';
+import { removeDirectories } from './volumes/remove-directories.ts';
+import { createClaimVolumes } from './volumes/run-claims.ts';
 import { removePodFiles } from './volumes/run-volumes.ts';
 
 export type NodeOptions = {
@@ -140,6 +142,8 @@ async function work(
     { registry, services, events, writing: writing.signal, ...(images && { images }) },
     signal,
   );
+  const removal = { caller, informers, node: name, dataDirectory, clock, log };
+  void removeDirectories(removal, signal);
   countRunning(parts, workers);
   // With an incomplete list, pods would seem to be deleted.
   if (await waitForSync([pods, services], signal)) {
@@ -209,6 +213,7 @@ function createParts(
     nodeIPs,
     allocatable: capacity(readMachine(dataDirectory), options.maxPods ?? defaultMaxPods),
     dataDirectory,
+    claims: createClaimVolumes({ caller, node: options.name, dataDirectory }),
     privatePaths: [dataDirectory, ...(options.privatePaths ?? [])].flatMap((path) =>
       existsSync(path) ? [realpathSync(path)] : [],
     ),

@@ -29,6 +29,7 @@ import { clusterDnsAddresses, publishClusterDns } from './cluster-dns.ts';
 import { leadControllers } from './lead-controllers.ts';
 import { type ClusterImages, startImages } from './start-images.ts';
 import { type NodeThread, startNodeThread } from './start-node-thread.ts';
+import { publishStorageClass } from './storage-class.ts';
 import type { UpFlags } from './up-flags.ts';
 import { waitForNodes } from './wait-for-nodes.ts';
 
@@ -119,6 +120,7 @@ async function startParts(start: ClusterStart, shutdown: AbortController): Promi
   const dns = await startClusterDns(started, transport, layout, shutdown.signal);
   const caller = { transport, userAgent: 'fairlead-up' };
   const dnsAddresses = await publishDns(caller, flags, dns);
+  await publishStorageClass(caller);
   const clusterImages = await startImages(flags, start.world, started.log);
   const nodes = await startNodes({ ...start, dnsAddresses, clusterImages });
   const stop = async (): Promise<void> => {

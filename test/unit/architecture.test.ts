@@ -180,6 +180,7 @@ const writesByPath: Readonly<Record<string, string>> = {
     "directories of the agent's, and files of pods that are mounted one by one",
   'node/volumes/run-volumes.ts':
     'tops of volumes, above what pods see; paths that who may use hostPath names',
+  'node/volumes/run-claims.ts': "tops of volumes, in the agent's own directory",
   'node/network/apply-settings.ts': 'settings of the kernel',
   'node/runtimes/process/apply-cgroups.ts': 'control groups',
   'node/runtimes/process/apply-pid-groups.ts': 'control groups',

@@ -81,6 +81,10 @@ function clusterRoleBindings(): readonly Binding[] {
       account('fairlead-scheduler'),
       manager,
     ]),
+    clusterRoleBinding('fairlead:volume-scheduler', 'system:volume-scheduler', [
+      account('fairlead-scheduler'),
+      manager,
+    ]),
     ...joiningBindings(),
     // The service accounts as upstream; the user because Fairlead's controllers may share one credential.
     ...controllerNames.map((name) => same(controllerRoleName(name), account(name), manager)),

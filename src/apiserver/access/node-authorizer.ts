@@ -4,6 +4,8 @@
 
 import { partsGroup } from '../../kinds/part/names.ts';
 import { releaseResource } from '../../kinds/part/release.ts';
+import { isOnNode, volumesOfNode } from '../../kinds/persistent-volume/local-directory.ts';
+import type { PersistentVolume } from '../../kinds/persistent-volume/types.ts';
 import { isMirrorPod } from '../../kinds/pod/mirror.ts';
 import { type ReferencedObjects, referencedObjects } from '../../kinds/pod/referenced-objects.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
@@ -49,13 +51,13 @@ const nodeSpecificRules: ReadonlyMap<string, (request: NodeRequest) => AccessDec
   ['secrets', (request) => readReferenced(request, ({ secrets }) => secrets)],
   ['configmaps', (request) => readReferenced(request, ({ configMaps }) => configMaps)],
   ['persistentvolumeclaims', (request) => getReferenced(request, ({ claims }) => claims)],
+  ['persistentvolumes', volume],
   ['serviceaccounts', serviceAccount],
   ['leases.coordination.k8s.io', lease],
   ['nodes', nodeObject],
   [`${releaseResource.plural}.${partsGroup}`, release],
   ['pods', pod],
   // Not served here; upstream restricts these to the node too, so the role alone must not allow them.
-  ['persistentvolumes', () => noOpinion],
   ['volumeattachments.storage.k8s.io', () => noOpinion],
   ['csinodes.storage.k8s.io', () => noOpinion],
   ['resourceslices.resource.k8s.io', () => noOpinion],
@@ -95,6 +97,34 @@ function isReferenced(
   );
   return isUsed ? allowed : refuse(`no relationship found between node '${node}' and this object`);
 }
+
+/**
+ * Volumes that its pods use, as upstream. In addition the directories that Fairlead made on the node: its agent follows
+ * them by their label, and reports when one is deleted.
+ */
+function volume(request: NodeRequest): AccessDecision {
+  const { attributes, node, reader } = request;
+  const { verb, subresource, name, labelSelector = '' } = attributes;
+  if (subresource !== '') return refuse('cannot get subresource');
+  if (verb === 'list' || verb === 'watch') {
+    return labelSelector === volumesOfNode(node)
+      ? allowed
+      : refuse('can only list/watch the volumes that are directories of the node');
+  }
+  const found = reader.get('persistentvolumes', '', name) as PersistentVolume | undefined;
+  if (found !== undefined && verb === 'patch')
+    return isOnNode(found, node) ? allowed : noRelation(node);
+  if (verb !== 'get') return refuse('can only get individual resources of this type');
+  const { namespace = '', name: claim = '' } = found?.spec.claimRef ?? {};
+  if (claim === '') return noRelation(node);
+  return getReferenced(
+    { ...request, attributes: { ...attributes, namespace, name: claim } },
+    ({ claims }) => claims,
+  );
+}
+
+const noRelation = (node: string): AccessDecision =>
+  refuse(`no relationship found between node '${node}' and this object`);
 
 function serviceAccount(request: NodeRequest): AccessDecision {
   const { verb, subresource, name } = request.attributes;

@@ -21,6 +21,7 @@ export type AccessAttributes =
       readonly name: string;
       /** Of lists and watches, as in the query; absent when there is none. */
       readonly fieldSelector?: string;
+      readonly labelSelector?: string;
     }
   | { readonly kind: 'path'; readonly verb: string; readonly path: string };
 

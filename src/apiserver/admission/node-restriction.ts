@@ -1,8 +1,11 @@
 // Restricts the writes of a node to its own Node and Lease, the status of pods bound to it, mirror pods, and tokens for
 // pods bound to it. Kubernetes: plugin/pkg/admission/noderestriction.
+import { directoryFinalizer, isOnNode } from '../../kinds/persistent-volume/local-directory.ts';
+import type { PersistentVolume } from '../../kinds/persistent-volume/types.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { ApiError } from '../../meta/api-error.ts';
 import { notFound } from '../../meta/api-error.ts';
+import type { KubeObject } from '../../meta/object.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import { goQuote } from '../../schema/go-quote.ts';
 import { nodeIdentity, nodeLeaseNamespace } from '../access/known-users.ts';
@@ -49,10 +52,32 @@ const restrictions: Readonly<Record<string, Restriction>> = {
   'pods.': restrictPods,
   'nodes.': restrictNodes,
   'serviceaccounts.': restrictTokens,
+  'persistentvolumes.': restrictVolumes,
   'leases.coordination.k8s.io': restrictLeases,
   'certificatesigningrequests.certificates.k8s.io': ({ request, node }) =>
     certificateRequestProblem(request, node),
 };
+
+/** Of a volume that is deleted, a node may say that its directory is gone. */
+function restrictVolumes({ request, node }: Facts): string | undefined {
+  const { operation, before, after, subresource } = request;
+  const isRemoval =
+    operation === 'update' &&
+    subresource === '' &&
+    before?.metadata.deletionTimestamp !== undefined &&
+    after !== undefined &&
+    isOnNode(before as PersistentVolume, node) &&
+    deepEqual(withoutDirectory(before), withoutDirectory(after));
+  return isRemoval
+    ? undefined
+    : `node ${goQuote(node)} may only remove the finalizer ${directoryFinalizer} of its volumes`;
+}
+
+function withoutDirectory(object: KubeObject): unknown {
+  const { managedFields: _fields, resourceVersion: _version, ...metadata } = object.metadata;
+  const finalizers = (metadata.finalizers ?? []).filter((one) => one !== directoryFinalizer);
+  return { ...object, metadata: { ...metadata, finalizers } };
+}
 
 function restrictPods(facts: Facts): string | undefined {
   const { subresource } = facts.request;

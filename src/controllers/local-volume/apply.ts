@@ -3,7 +3,11 @@ import type { EventRecorder } from '../../client/event-recorder.ts';
 import type { Informer } from '../../client/informer.ts';
 import type { ResourceClient } from '../../client/rest.ts';
 import type { Node } from '../../kinds/node/types.ts';
-import { directoryFinalizer, nodeOfVolume } from '../../kinds/persistent-volume/local-directory.ts';
+import {
+  directoryFinalizer,
+  isOnNode,
+  nodeKey,
+} from '../../kinds/persistent-volume/local-directory.ts';
 import type { PersistentVolume } from '../../kinds/persistent-volume/types.ts';
 import { classOfClaim } from '../../kinds/persistent-volume-claim/columns.ts';
 import type { PersistentVolumeClaim } from '../../kinds/persistent-volume-claim/types.ts';
@@ -39,7 +43,7 @@ export function createSteps({
       storage,
       nodeOf: (name) => nodes.store.get(name),
       nodes: () => nodes.store.values(),
-      volumesOn: (node) => volumes.store.select(volumeNodeIndex, node).length,
+      volumesOn: (node) => volumes.store.select(volumeNodeIndex, nodeKey(node)).length,
     });
     if ('wait' in plan) return;
     if ('problem' in plan) {
@@ -76,7 +80,8 @@ export function createSteps({
   }
   async function reclaim(volume: PersistentVolume): Promise<void> {
     const { name = '', uid = '' } = volume.metadata;
-    const step = stepOfVolume(volume, nodes.store.has(nodeOfVolume(volume) ?? ''));
+    const hasNode = [...nodes.store.keys()].some((node) => isOnNode(volume, node));
+    const step = stepOfVolume(volume, hasNode);
     if (step === 'delete') await volumeClient.delete({ name }, { preconditions: { uid } });
     if (step === 'forget') {
       const finalizers = volume.metadata.finalizers?.filter((one) => one !== directoryFinalizer);

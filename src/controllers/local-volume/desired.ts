@@ -18,6 +18,7 @@ import {
 } from '../../kinds/persistent-volume/local-directory.ts';
 import type { PersistentVolume } from '../../kinds/persistent-volume/types.ts';
 import type { PersistentVolumeClaim } from '../../kinds/persistent-volume-claim/types.ts';
+import type { NodeSelectorTerm } from '../../kinds/pod/affinity.ts';
 import { matchesTerm } from '../../kinds/pod/node-selection.ts';
 import type { StorageClass } from '../../kinds/storage-class/types.ts';
 import { hostnameLabel } from '../../meta/well-known-labels.ts';
@@ -100,8 +101,6 @@ function volumeFor(
   const { namespace = '', uid = '', resourceVersion = '' } = metadata;
   const name = `pvc-${uid}`;
   const nodeName = node.metadata.name ?? '';
-  const hostname = node.metadata.labels?.[hostnameLabel] ?? nodeName;
-  const requirement = { key: hostnameLabel, operator: 'In', values: [hostname] };
   return {
     kind: 'PersistentVolume',
     apiVersion: 'v1',
@@ -122,10 +121,19 @@ function volumeFor(
       storageClassName: storage.metadata.name ?? '',
       volumeMode: 'Filesystem',
       local: { path: `${directory}/${name}` },
-      nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [requirement] }] } },
+      nodeAffinity: { required: { nodeSelectorTerms: [onlyOn(node)] } },
     },
     status: {},
   };
+}
+
+/** By its host name, as other provisioners do, and else by its own. */
+function onlyOn({ metadata }: Node): NodeSelectorTerm {
+  const { name = '', labels = {} } = metadata;
+  const hostname = labels[hostnameLabel];
+  return hostname === undefined
+    ? { matchFields: [{ key: 'metadata.name', operator: 'In', values: [name] }] }
+    : { matchExpressions: [{ key: hostnameLabel, operator: 'In', values: [hostname] }] };
 }
 
 export type LocalVolumeStep = 'delete' | 'forget' | 'none';

@@ -8,7 +8,8 @@ import { persistentVolumeDefinition } from '../../kinds/persistent-volume/defini
 import {
   isLocalDirectory,
   localProvisioner,
-  nodeOfVolume,
+  nodeKey,
+  nodeKeyOf,
 } from '../../kinds/persistent-volume/local-directory.ts';
 import type { PersistentVolume } from '../../kinds/persistent-volume/types.ts';
 import { persistentVolumeClaimDefinition } from '../../kinds/persistent-volume-claim/definition.ts';
@@ -45,7 +46,7 @@ export const localVolumeController: Controller = {
     const classes = informers.of(storageClassDefinition);
     const nodes = informers.of(nodeDefinition);
     volumes.addIndex(volumeNodeIndex, (volume) => {
-      const node = nodeOfVolume(volume);
+      const node = nodeKeyOf(volume);
       return node === undefined ? [] : [node];
     });
     if (!(await waitForSync([volumes, claims, classes, nodes], signal))) return;
@@ -88,7 +89,7 @@ export const localVolumeController: Controller = {
           if (changesProvisioning(before, after)) addUnprovisioned();
         },
         delete({ metadata }) {
-          for (const one of volumes.store.select(volumeNodeIndex, metadata.name ?? ''))
+          for (const one of volumes.store.select(volumeNodeIndex, nodeKey(metadata.name ?? '')))
             addVolume(one);
         },
       }),

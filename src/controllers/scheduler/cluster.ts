@@ -2,6 +2,7 @@
 import type { Node } from '../../kinds/node/types.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import type { Labels } from '../../meta/labels.ts';
+import type { VolumeWorld } from './volumes.ts';
 
 export type NodeState = {
   readonly node: Node;
@@ -12,4 +13,6 @@ export type NodeState = {
 export type Cluster = {
   readonly nodes: readonly NodeState[];
   readonly namespaceLabels: (namespace: string) => Labels | undefined;
+  /** Absent: claims are not considered. */
+  readonly volumes?: VolumeWorld;
 };

@@ -1,4 +1,4 @@
-// Selects the node of a pod. Upstream: kube-scheduler's default plugins, without preemption, volumes and devices.
+// Selects the node of a pod. Upstream: kube-scheduler's default plugins, without preemption and devices.
 import { isNodeReady } from '../../kinds/node/readiness.ts';
 import {
   countAvoidedTaints,
@@ -13,6 +13,7 @@ import { controllerOf } from '../../meta/owner.ts';
 import type { Cluster, NodeState } from './cluster.ts';
 import { affinityPreference, affinityProblem, spreadProblem } from './pod-affinity.ts';
 import { freeShare, hasPortConflict, shortages } from './resources.ts';
+import { claimProblem, isBinding, volumeProblem } from './volumes.ts';
 
 export const schedulerName = 'default-scheduler';
 
@@ -20,7 +21,7 @@ export type Placement =
   | { readonly node: string }
   /** For the event: how many nodes there are, and what each lacks. */
   | { readonly message: string }
-  /** No node has become ready yet: no event and no condition. */
+  /** No node has become ready yet, or a claim is just being bound: no event and no condition. */
   | { readonly isPremature: true };
 
 export function waitsForNode({ spec, metadata, status }: Pod): boolean {
@@ -36,6 +37,10 @@ export function waitsForNode({ spec, metadata, status }: Pod): boolean {
 /** A cluster without a single ready node is an API server on its own, for example in a test. */
 export function selectNode(pod: Pod, cluster: Cluster): Placement {
   if (!cluster.nodes.some(({ node }) => isNodeReady(node))) return { isPremature: true };
+  if (cluster.volumes && isBinding(pod, cluster.volumes)) return { isPremature: true };
+  const unready = cluster.volumes && claimProblem(pod, cluster.volumes);
+  if (unready !== undefined)
+    return { message: `0/${cluster.nodes.length} nodes are available: ${unready}.` };
   const problems = new Map<string, number>();
   const feasible: NodeState[] = [];
   for (const candidate of cluster.nodes) {
@@ -59,6 +64,8 @@ function problemsOf(pod: Pod, candidate: NodeState, cluster: Cluster): readonly 
     return ["node(s) didn't have free ports for the requested pod ports"];
   const short = shortages(pod, candidate);
   if (short.length > 0) return short;
+  const storage = cluster.volumes && volumeProblem(pod, node, cluster.volumes);
+  if (storage !== undefined) return [storage];
   const problem =
     spreadProblem(pod, candidate, cluster) ?? affinityProblem(pod, candidate, cluster);
   return problem === undefined ? [] : [problem];

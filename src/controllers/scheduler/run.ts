@@ -8,17 +8,23 @@ import { namespaceDefinition } from '../../kinds/namespace/definition.ts';
 import type { Namespace } from '../../kinds/namespace/types.ts';
 import { nodeDefinition } from '../../kinds/node/definition.ts';
 import type { Node } from '../../kinds/node/types.ts';
+import { persistentVolumeDefinition } from '../../kinds/persistent-volume/definition.ts';
+import { persistentVolumeClaimDefinition } from '../../kinds/persistent-volume-claim/definition.ts';
+import { podClaimIndex } from '../../kinds/pod/claim-index.ts';
 import { podDefinition } from '../../kinds/pod/definition.ts';
 import { podNode, podNodeIndex } from '../../kinds/pod/node-index.ts';
 import { isPodFinished } from '../../kinds/pod/readiness.ts';
 import type { Pod } from '../../kinds/pod/types.ts';
 import { may, mayRecordEvents, mayWatch } from '../../kinds/rbac/rights.ts';
+import { storageClassDefinition } from '../../kinds/storage-class/definition.ts';
 import { objectKey } from '../../meta/object.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { Controller } from '../controller.ts';
-import { bindPod, reportUnschedulable } from './apply.ts';
+import { bindPod, bindVolumes, reportUnschedulable } from './apply.ts';
 import type { Cluster } from './cluster.ts';
 import { schedulerName, selectNode, waitsForNode } from './desired.ts';
+import { followVolumes } from './run-volumes.ts';
+import { planVolumes, type VolumeWorld } from './volumes.ts';
 
 /** Concurrent bindings. */
 const concurrency = 16;
@@ -29,10 +35,19 @@ const backOff = { firstMs: 1000, maxMs: 10_000 };
 export const scheduler: Controller = {
   name: 'scheduler',
   account: 'fairlead-scheduler',
-  watches: mayWatch(nodeDefinition, podDefinition, namespaceDefinition),
+  watches: mayWatch(
+    nodeDefinition,
+    podDefinition,
+    namespaceDefinition,
+    persistentVolumeClaimDefinition,
+    persistentVolumeDefinition,
+    storageClassDefinition,
+  ),
   rights: [
     may('create', podDefinition, { subresource: 'binding' }),
     may('patch', podDefinition, { subresource: 'status' }),
+    may('patch', persistentVolumeClaimDefinition),
+    may('update', persistentVolumeDefinition),
     mayRecordEvents,
   ],
   async run({ caller: sharedCaller, informers, clock, log, queueMetrics: metrics }, signal) {
@@ -40,8 +55,9 @@ export const scheduler: Controller = {
     const nodes = informers.of(nodeDefinition);
     const pods = informers.of(podDefinition);
     const namespaces = informers.of(namespaceDefinition);
+    const storage = followVolumes(informers);
     pods.addIndex(podNodeIndex, podNode);
-    if (!(await waitForSync([nodes, pods, namespaces], signal))) return;
+    if (!(await waitForSync([nodes, pods, namespaces, ...storage.informers], signal))) return;
     const recorder = createEventRecorder({ caller, component: schedulerName, clock, log });
     const assumed = createAssumedPods();
     /** Unschedulable pods. */
@@ -54,8 +70,12 @@ export const scheduler: Controller = {
       waiting.delete(key);
       if (pod === undefined || !waitsForNode(pod) || assumed.has(pod)) return;
       const task = { caller, recorder, now: clock.now() };
-      const placement = selectNode(pod, clusterOf({ nodes, pods, namespaces, assumed }));
+      const { world: volumes } = storage;
+      const placement = selectNode(pod, clusterOf({ nodes, pods, namespaces, assumed, volumes }));
       if ('node' in placement) {
+        const plans = planVolumes(pod, nodes.store.get(placement.node), volumes);
+        // Scheduled again when its claims are bound, which happens elsewhere.
+        if (plans.length > 0) return bindVolumes(task, plans);
         // Counts as bound from here on, so that other pods can be scheduled while the binding is written.
         assumed.add(pod, placement.node);
         const isBound = await bindPod(task, pod, placement.node).catch((error: unknown) => {
@@ -78,6 +98,13 @@ export const scheduler: Controller = {
       for (const key of keys) queue.addAfter(key, settleMs);
     };
     const stops = [
+      storage.onChange({
+        claim: (key) => {
+          for (const pod of pods.store.select(podClaimIndex, key))
+            if (waitsForNode(pod)) queue.add(objectKey(pod.metadata));
+        },
+        other: retryWaiting,
+      }),
       nodes.onChange({
         add: retryWaiting,
         update: (before, after) => {
@@ -157,10 +184,12 @@ type Sources = {
   readonly pods: Informer<Pod>;
   readonly namespaces: Informer<Namespace>;
   readonly assumed: AssumedPods;
+  readonly volumes: VolumeWorld;
 };
 
-function clusterOf({ nodes, pods, namespaces, assumed }: Sources): Cluster {
+function clusterOf({ nodes, pods, namespaces, assumed, volumes }: Sources): Cluster {
   return {
+    volumes,
     nodes: [...nodes.store.values()].map((node) => {
       const { name = '' } = node.metadata;
       const shown = pods.store.select(podNodeIndex, name).filter((pod) => !isPodFinished(pod));

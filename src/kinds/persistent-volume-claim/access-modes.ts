@@ -1,7 +1,7 @@
 // Access modes, which claims and volumes share.
 import { type FieldError, forbidden, notSupported, required } from '../../meta/field-error.ts';
 
-const oncePod = 'ReadWriteOncePod';
+export const oncePod = 'ReadWriteOncePod';
 const knownModes = ['ReadOnlyMany', 'ReadWriteMany', 'ReadWriteOnce', oncePod];
 
 export function validateAccessModes(

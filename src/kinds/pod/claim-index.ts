@@ -3,7 +3,7 @@ import type { Pod } from './types.ts';
 import type { Volume } from './volume.ts';
 
 /** Names of the claims, with those that are made for its ephemeral volumes. */
-const claimsOfPod = ({ metadata, spec }: Pod): readonly string[] =>
+export const claimsOfPod = ({ metadata, spec }: Pod): readonly string[] =>
   (spec.volumes ?? []).flatMap((volume) => claimOfVolume(metadata.name ?? '', volume) ?? []);
 
 export function claimOfVolume(pod: string, volume: Volume): string | undefined {

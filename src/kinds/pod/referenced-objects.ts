@@ -1,4 +1,5 @@
 // The Secrets and ConfigMaps that a pod refers to.
+import { claimsOfPod } from './claim-index.ts';
 import type { Pod } from './types.ts';
 
 export type ReferencedObjects = {
@@ -19,7 +20,8 @@ export function referencedObjects(pod: Pod): ReferencedObjects {
   return found;
 }
 
-function collect({ spec }: Pod): ReferencedObjects {
+function collect(pod: Pod): ReferencedObjects {
+  const { spec } = pod;
   const containers = [
     ...(spec.initContainers ?? []),
     ...(spec.containers ?? []),
@@ -49,9 +51,7 @@ function collect({ spec }: Pod): ReferencedObjects {
       ...(spec.volumes ?? []).map(({ configMap }) => configMap?.name),
       ...projected.map(({ configMap }) => configMap?.name),
     ]),
-    claims: names(
-      (spec.volumes ?? []).map(({ persistentVolumeClaim }) => persistentVolumeClaim?.claimName),
-    ),
+    claims: names(claimsOfPod(pod)),
   };
 }
 

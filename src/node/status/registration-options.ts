@@ -1,8 +1,10 @@
 // What the agent registers its node with.
 import type { Clock } from '../../host/clock.ts';
+import { volumesDirectoryAnnotation } from '../../kinds/persistent-volume/local-directory.ts';
 import type { NodeImages } from '../images/run-node-images.ts';
 import type { PodNetwork } from '../network/pod-network.ts';
 import type { NodeOptions } from '../run.ts';
+import { volumesDirectory } from '../volumes/run-claims.ts';
 import { type NodeStatusOptions, nodeStatus } from './node-status.ts';
 import { readMachine } from './read-machine.ts';
 import type { RegistrationOptions } from './run-registration.ts';
@@ -38,6 +40,7 @@ export function registrationOf(
     log,
     name,
     labels,
+    annotations: { [volumesDirectoryAnnotation]: volumesDirectory(options.dataDirectory) },
     facts,
     onStatusChange(listener) {
       options.network?.onProblemChange(listener);

@@ -19,7 +19,7 @@ function setUp(answer: (request: TransportRequest, index: number) => TransportRe
   let change: () => void = () => {};
   const options: RegistrationOptions = {
     caller: { transport, userAgent: 'test' },
-    ...{ clock, facts, log: silentLog, name: 'n', labels: {} },
+    ...{ clock, facts, log: silentLog, name: 'n', labels: {}, annotations: {} },
     status: () => ({ phase: 'Running' }) as NodeStatus,
     onStatusChange: (listener) => {
       change = listener;

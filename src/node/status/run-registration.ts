@@ -20,6 +20,7 @@ export type RegistrationOptions = {
   readonly log: Log;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
   readonly facts: MachineFacts;
   /** The current status, given the previous conditions. */
   readonly status: (before: NodeStatus['conditions']) => NodeStatus;
@@ -53,11 +54,12 @@ export async function registerNode(
   }
 }
 
-/** An existing Node keeps everything but its labels. */
+/** An existing Node keeps everything but its labels and annotations. */
 async function ensureNode({
   caller,
   name,
   labels,
+  annotations,
   facts,
   status,
 }: RegistrationOptions): Promise<Node> {
@@ -67,13 +69,14 @@ async function ensureNode({
     return await nodes.create({
       apiVersion: 'v1',
       kind: 'Node',
-      metadata: { name, labels: desired },
+      metadata: { name, labels: desired, annotations },
       spec: {},
       status: status(undefined),
     });
   } catch (error) {
     if (!isAlreadyExists(error)) throw error;
-    return nodes.patch({ name }, { metadata: { labels: desired } }, { type: 'merge' });
+    const metadata = { labels: desired, annotations };
+    return nodes.patch({ name }, { metadata }, { type: 'merge' });
   }
 }
 

@@ -141,10 +141,12 @@ function openBelow(
   }
 }
 
-/** Volumes from API objects are read-only. */
+/** Volumes from API objects are read-only, and claims that the pod wants so. */
 function isWritableVolume({ spec }: Pod, name: string): boolean {
   const volume = spec.volumes?.find((one) => one.name === name);
-  return volume?.emptyDir !== undefined || volume?.hostPath !== undefined;
+  const { emptyDir, hostPath, ephemeral, persistentVolumeClaim: claim } = volume ?? {};
+  const isOwn = emptyDir !== undefined || hostPath !== undefined || ephemeral !== undefined;
+  return isOwn || (claim !== undefined && claim.readOnly !== true);
 }
 
 /** Private paths below a hostPath are masked; a hostPath inside a private path is refused. */

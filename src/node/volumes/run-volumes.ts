@@ -34,7 +34,7 @@ export type PodVolumes = {
   readonly prepare: (pod: Pod, podIPs: readonly string[]) => Promise<void>;
   /** Path of the volume on the host. */
   readonly path: (name: string) => string | undefined;
-  /** Whether it is a hostPath. */
+  /** Whether it is a path of the node. */
   readonly isHostPath: (name: string) => boolean;
 };
 
@@ -51,6 +51,22 @@ export function createPodVolumes(parts: NodeParts, directory: string): PodVolume
   const tokens = new Map<string, Token>();
   const paths = new Map<string, string>();
   const hostPaths = new Set<string>();
+  const claimed = new Set<string>();
+  const prepareOne = async (volume: Volume, sources: VolumeSources): Promise<void> => {
+    // Looked for once: what happens to the claim later does not concern a pod that runs.
+    if (claimed.has(volume.name)) return;
+    const { pod } = sources;
+    const found = await parts.claims.find(pod, volume, volumeOwner(pod).gid);
+    if (found !== undefined && 'problem' in found) throw mountFailure(volume, found.problem);
+    const made = found === undefined || 'directory' in found ? volume : { ...volume, ...found };
+    if (made.hostPath !== undefined) hostPaths.add(volume.name);
+    const path =
+      found !== undefined && 'directory' in found
+        ? found.directory
+        : await makeVolume(made, sources, { parts, directory });
+    paths.set(volume.name, path);
+    if (found !== undefined) claimed.add(volume.name);
+  };
   return {
     async prepare(pod, podIPs) {
       for (const volume of pod.spec.volumes ?? []) {
@@ -58,10 +74,8 @@ export function createPodVolumes(parts: NodeParts, directory: string): PodVolume
       }
       const sources = await readSources({ parts, pod, podIPs, tokens });
       for (const volume of pod.spec.volumes ?? []) {
-        // Refused with the containers that mount it, as images that cannot be pulled.
-        if (volume.image !== undefined) continue;
-        if (volume.hostPath !== undefined) hostPaths.add(volume.name);
-        paths.set(volume.name, await makeVolume(volume, sources, { parts, directory }));
+        // Images are unpacked with the containers that mount them.
+        if (volume.image === undefined) await prepareOne(volume, sources);
       }
     },
     path: (name) => paths.get(name),
@@ -110,6 +124,9 @@ export async function readObjects(
   return { configMap: (name) => maps.get(name), secret: (name) => hidden.get(name) };
 }
 
+const mountFailure = ({ name }: Volume, why: string): VolumeError =>
+  new VolumeError(`MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${why}`);
+
 type VolumeContext = { readonly parts: NodeParts; readonly directory: string };
 
 async function makeVolume(
@@ -118,8 +135,7 @@ async function makeVolume(
   context: VolumeContext,
 ): Promise<string> {
   const { name, emptyDir, hostPath } = volume;
-  const failed = (why: string): VolumeError =>
-    new VolumeError(`MountVolume.SetUp failed for volume ${JSON.stringify(name)} : ${why}`);
+  const failed = (why: string): VolumeError => mountFailure(volume, why);
   const owner = volumeOwner(sources.pod);
   if (hostPath !== undefined) {
     const problem = hostPathProblem(hostPath, context.parts.privatePaths);

@@ -27,6 +27,7 @@ export async function storage(world: World): Promise<void> {
   await boundVolume(world);
   await localVolume(world);
   await ephemeralVolume(world);
+  await volumesOfPods(world);
 }
 
 /** A volume that a person made, and that goes with its claim. */
@@ -100,6 +101,61 @@ async function ephemeralVolume(world: World): Promise<void> {
   await api.delete(`${ns}/pods/scratch`);
   await until(world, 'the claim goes with its pod', () => isGone(world, `${claims}/scratch-v`));
 }
+
+/** Claims that wait for a pod: one gets a volume that is there, the other one that is made for it. */
+async function volumesOfPods(world: World): Promise<void> {
+  const { api } = world;
+  const volumeBindingMode = 'WaitForFirstConsumer';
+  const provisioners = { there: 'kubernetes.io/no-provisioner', made: 'fairlead.dev/local' };
+  const accessModes = ['ReadWriteOnce'];
+  for (const [name, provisioner] of Object.entries(provisioners))
+    await api.post(classes, { metadata: { name }, provisioner, volumeBindingMode });
+  await api.post(volumes, {
+    metadata: { name: 'there' },
+    spec: {
+      ...{ accessModes, storageClassName: 'there', capacity: { storage: '2Gi' } },
+      hostPath: { path: '/srv/there' },
+    },
+  });
+  for (const name of Object.keys(provisioners)) {
+    const spec = { accessModes, storageClassName: name, resources: size('1Gi') };
+    await api.post(claims, { metadata: { name }, spec });
+  }
+  await api.post(`${ns}/pods`, {
+    metadata: { name: 'consumer' },
+    spec: {
+      automountServiceAccountToken: false,
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: onNear } },
+      containers: [{ name: 'c', image: 'i' }],
+      volumes: Object.keys(provisioners).map((name) => ({
+        ...{ name, persistentVolumeClaim: { claimName: name } },
+      })),
+    },
+  });
+  for (const name of Object.keys(provisioners))
+    await until(world, `the claim ${name} is bound`, isBound(world, name));
+  await until(world, 'the consumer is scheduled', async () => {
+    const { spec } = await api.get<KubeObject & { spec: { nodeName?: string } }>(
+      `${ns}/pods/consumer`,
+    );
+    return spec.nodeName === 'near';
+  });
+  await api.delete(`${ns}/pods/consumer?gracePeriodSeconds=0`);
+  const { spec } = await api.get<WithStatus>(`${claims}/made`);
+  for (const name of Object.keys(provisioners)) await api.delete(`${claims}/${name}`);
+  const volume = `${volumes}/${spec.volumeName ?? ''}`;
+  await until(world, 'the volume that was made is deleted', async () => {
+    const { metadata } = await api.get(volume);
+    return metadata.deletionTimestamp !== undefined;
+  });
+  await api.patch(volume, { metadata: { finalizers: null } });
+}
+
+const onNear = {
+  nodeSelectorTerms: [
+    { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['near'] }] },
+  ],
+};
 
 export async function quotas(world: World): Promise<void> {
   const { api } = world;
