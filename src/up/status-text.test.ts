@@ -59,3 +59,21 @@ test('statusText() says why a relay failed, and omits empty rows', () => {
   assert.match(text, /cannot be the node port of default\/web: the port is taken/);
   assert.doesNotMatch(text, /Nodes|DNS/);
 });
+
+test('statusText() shows images that are being pulled', () => {
+  const layers = { layers: 3, layersDone: 1, doneBytes: 12_000_000, totalBytes: 48_000_000 };
+  const text = statusText(
+    {
+      ...state,
+      pulls: [
+        { image: 'docker.io/library/nginx:stable', ...layers },
+        { image: 'registry.example/app:1', layers: 0, layersDone: 0, doneBytes: 0, totalBytes: 0 },
+      ],
+    },
+    state.startedAt,
+  );
+  assert.match(
+    text,
+    /Pulling {6}docker\.io\/library\/nginx:stable: 1 of 3 layers, 12\.0 MB of 48\.0 MB \(25%\)\n {13}registry\.example\/app:1\n/,
+  );
+});

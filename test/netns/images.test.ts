@@ -1,6 +1,6 @@
 // Pods of real images in a real `up`: the tutorial of the documentation, with images from a registry on loopback that stands for Docker Hub.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import {
@@ -95,7 +95,10 @@ for (const identity of identities) {
     let registry: ServedRegistry;
     let up: Up;
     const start = async (): Promise<void> => {
-      up = await startUp(identity, directory, ['--registries', join(directory, 'registries.yaml')]);
+      up = await startUp(identity, directory, [
+        '--registries',
+        join(directory, 'registries.yaml'),
+      ]);
     };
     before(async () => {
       registry = await serveRegistry();
@@ -126,6 +129,8 @@ for (const identity of identities) {
     useThem(run);
     shareThem(run);
     restartThem(run);
+    giveSecrets(run);
+    purgeThem(run);
   });
 }
 
@@ -458,5 +463,59 @@ function restartThem(run: Run): void {
     const left = readdirSync(join(run.directory, '.fairlead', 'nodes', 'node-1', 'pods'));
     assert.deepEqual(left, []);
     assert.doesNotMatch(readFileSync('/proc/self/mountinfo', 'utf8'), new RegExp(run.directory));
+  });
+}
+
+function giveSecrets(run: Run): void {
+  test('Secrets for registries are those of the pod, and of its service account', async () => {
+    const registry = run.registry();
+    const login = Buffer.from('reader:open sesame').toString('base64');
+    registry.add('private/app:1', busyboxImage());
+    registry.intercept = ({ url = '', headers }, response) => {
+      if (!url.startsWith('/v2/private/') || headers.authorization === `Basic ${login}`)
+        return false;
+      response.writeHead(401, { 'www-authenticate': 'Basic realm="private"' }).end();
+      return true;
+    };
+    const container = {
+      ...{ name: 'app', image: `${registry.host}/private/app:1`, imagePullPolicy: 'Always' },
+      command: ['sleep', '100000'],
+    };
+    await apply(run, 'unknown', pod('unknown', { containers: [container] }));
+    const { message } = await waitingOf(run, 'unknown', 'ErrImagePull');
+    assert.match(message, /^rpc error: code = PermissionDenied desc = .*private\/app:1/);
+    await kubectl(
+      run,
+      ...['create', 'secret', 'docker-registry', 'login', `--docker-server=${registry.host}`],
+      ...['--docker-username=reader', '--docker-password=open sesame'],
+    );
+    const imagePullSecrets = [{ name: 'login' }, { name: 'missing' }];
+    await apply(run, 'known', pod('known', { imagePullSecrets, containers: [container] }));
+    await isReady(run, 'known');
+    await hasEvent(
+      run,
+      'known',
+      /^FailedToRetrieveImagePullSecret: Unable to retrieve some image pull secrets \(missing\); attempting to pull the image may not succeed\.$/,
+    );
+    await kubectl(
+      run,
+      ...[
+        'patch',
+        'serviceaccount',
+        'default',
+        '-p',
+        JSON.stringify({ imagePullSecrets: [{ name: 'login' }] }),
+      ],
+    );
+    await apply(run, 'by-account', pod('by-account', { containers: [container] }));
+    await isReady(run, 'by-account');
+    await kubectl(run, 'delete', 'pod', 'unknown', '--grace-period=0', '--force');
+  });
+}
+
+function purgeThem(run: Run): void {
+  test('down --purge removes the images and what containers have written', async () => {
+    await run.up().fairlead('down', '--purge');
+    assert.equal(existsSync(join(run.directory, '.fairlead')), false);
   });
 }

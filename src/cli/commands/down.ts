@@ -1,4 +1,5 @@
 // Stops what `up` runs, from another terminal.
+import { spawnSync } from 'node:child_process';
 import { existsSync, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Option } from 'commander';
@@ -104,6 +105,19 @@ async function removeData(directory: string, shown: string, world: World): Promi
   for (const name of existsSync(nodes) ? readdirSync(nodes) : []) {
     await removeCgroups(join(nodes, name));
   }
-  rmSync(directory, { recursive: true, force: true });
+  removeAll(directory);
   world.write(`Removed ${shown}.\n`);
+}
+
+/** What containers and images have written may belong to subordinate IDs of this user, who is root of them in a user namespace only. */
+function removeAll(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true, force: true });
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (!['EACCES', 'EPERM', 'ENOTEMPTY'].includes(code)) throw error;
+    const inside = ['--user', '--map-root-user', '--map-auto', '--'];
+    const { status } = spawnSync('unshare', [...inside, 'rm', '-rf', '--', directory]);
+    if (status !== 0) throw error;
+  }
 }

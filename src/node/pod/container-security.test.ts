@@ -114,3 +114,65 @@ test('containerSecurity() refuses hostUsers: false', () => {
   );
   assert.deepEqual(found, { problem: 'RuntimeClass handler "" does not support user namespaces' });
 });
+
+const image = {
+  users: {
+    users: [{ name: 'app', uid: 1000, gid: 1001, home: '/home/app' }],
+    groups: [{ name: 'staff', gid: 50, members: ['app'] }],
+  },
+};
+
+test('containerSecurity() takes the user of the image where the spec says nothing', () => {
+  const pod = {
+    metadata: {},
+    spec: { securityContext: { supplementalGroups: [7] } },
+  } as unknown as Pod;
+  const verdict = (own: object, more: object = {}, of: Pod = pod) =>
+    containerSecurity(of, { name: 'app', securityContext: own } as Container, {
+      ...image,
+      ...more,
+    });
+  const found = verdict({}, { user: 'app' });
+  assert.ok('security' in found);
+  const { uid, gid, groups, home, hasNoNewPrivileges } = found.security;
+  assert.deepEqual(
+    { uid, gid, groups, home },
+    { uid: 1000, gid: 1001, groups: [7, 50], home: '/home/app' },
+  );
+  // As Kubernetes: an image has set-user-id programs of its own.
+  assert.equal(hasNoNewPrivileges, false);
+  const strict = {
+    metadata: {},
+    spec: { securityContext: { supplementalGroups: [7], supplementalGroupsPolicy: 'Strict' } },
+  } as unknown as Pod;
+  const alone = verdict({ allowPrivilegeEscalation: false }, { user: 'app' }, strict);
+  assert.ok('security' in alone);
+  assert.deepEqual(alone.security.groups, [7]);
+  assert.equal(alone.security.hasNoNewPrivileges, true);
+});
+
+const nonRootCases: readonly (readonly [string | undefined, string | undefined])[] = [
+  [undefined, 'container has runAsNonRoot and image will run as root'],
+  ['0:5', 'container has runAsNonRoot and image will run as root'],
+  [
+    'app',
+    'container has runAsNonRoot and image has non-numeric user (app), cannot verify user is non-root',
+  ],
+  ['1000:app', undefined],
+];
+
+for (const [user, problem] of nonRootCases) {
+  test(`containerSecurity() judges the image user ${user} for runAsNonRoot`, () => {
+    const pod = { metadata: { name: 'web', namespace: 'default', uid: 'u' }, spec: {} } as Pod;
+    const groups = [{ name: 'app', gid: 9, members: [] }];
+    const found = containerSecurity(
+      pod,
+      { name: 'app', securityContext: { runAsNonRoot: true } } as Container,
+      { users: { ...image.users, groups }, ...(user === undefined ? {} : { user }) },
+    );
+    assert.equal(
+      'problem' in found ? found.problem : undefined,
+      problem && `${problem} (pod: "web_default(u)", container: app)`,
+    );
+  });
+}
