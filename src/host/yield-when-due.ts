@@ -18,6 +18,11 @@ export function yieldWhenDue(): Promise<void> | undefined {
   return now - busySince < maxBusyMs ? undefined : new Promise((resolve) => setImmediate(resolve));
 }
 
+/** Asked again after each wait: all that wait resume in the same iteration. */
+export async function untilNotDue(): Promise<void> {
+  for (let due = yieldWhenDue(); due !== undefined; due = yieldWhenDue()) await due;
+}
+
 function release(): void {
   busySince = undefined;
 }

@@ -42,6 +42,27 @@ async function endTogether({ target }: Attacker, count: number, bytes: number): 
   session.destroy();
 }
 
+/** A client that never sends the last byte of any, and disconnects when the server has taken all it takes. */
+async function endNone({ target }: Attacker, count: number, bytes: number): Promise<void> {
+  const { ca, cert, key, port } = target;
+  const session = connect(`https://${host}:${port}`, { ca, cert, key, servername: 'localhost' });
+  session.on('error', () => undefined);
+  const body = Buffer.alloc(bytes, ' ');
+  const sent = items(count, async () => {
+    const stream = session.request({ ':method': 'POST', ':path': configMaps }).resume();
+    stream.on('error', () => undefined);
+    // Written, or refused.
+    await new Promise<void>((resolve) => {
+      stream.once('close', () => resolve());
+      stream.once('response', () => resolve());
+      stream.write(body, () => resolve());
+    });
+  });
+  await Promise.all(sent);
+  session.destroy();
+  await once(session, 'close');
+}
+
 export const heavyRequests: readonly HostileCase[] = [
   {
     name: 'a body of brackets',
@@ -50,6 +71,10 @@ export const heavyRequests: readonly HostileCase[] = [
   {
     name: 'sixty large bodies that end in the same moment',
     attack: (attacker) => endTogether(attacker, 60, 2.9 * mebibyte),
+  },
+  {
+    name: 'two hundred large bodies on one connection that never end',
+    attack: (attacker) => endNone(attacker, 200, 2.9 * mebibyte),
   },
   {
     name: 'eight hundred bodies of 60 kB that end in the same moment',

@@ -1,6 +1,6 @@
 // Bodies that become whole in the same moment, as when a client holds back the last byte of a hundred of them, are not all
 // worked on in that moment: large ones begin in iterations of the event loop of their own, in fair turns between users.
-import { yieldWhenDue } from '../../host/yield-when-due.ts';
+import { untilNotDue } from '../../host/yield-when-due.ts';
 import type { User } from '../access/user.ts';
 import { type ApiRequest, header } from '../message.ts';
 import type { Gate } from './gate.ts';
@@ -33,9 +33,4 @@ function hasSmallBody(request: ApiRequest): boolean {
   if (method === 'GET' || method === 'HEAD' || peer.local !== undefined) return true;
   const length = header(request, 'content-length');
   return length !== undefined && Number(length) < smallBytes;
-}
-
-/** Asked again after each wait: all that wait resume in the same iteration. */
-async function untilNotDue(): Promise<void> {
-  for (let due = yieldWhenDue(); due !== undefined; due = yieldWhenDue()) await due;
 }

@@ -4,7 +4,9 @@ import { once } from 'node:events';
 import { connect as connectHttp2, constants } from 'node:http2';
 import { buffer } from 'node:stream/consumers';
 import { after, test } from 'node:test';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { createMetrics } from '../../observe/metrics.ts';
+import { createServerMetrics } from '../metrics.ts';
 import { authority, openSocket, readAll, start, text, until } from './example.ts';
 
 const timeout = 30_000;
@@ -146,3 +148,47 @@ test('HTTP/2: refuses a head that is too large', { timeout }, async () => {
   });
   assert.notEqual(outcome, 200);
 });
+
+/** A request without its end: as bytes, because a client of Node.js ends what it resets. */
+const beginning = Buffer.concat([
+  Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+  frame(4, 0, 0),
+  frame(1, 4, 1, Buffer.from([0x83, 0x84, 0x87, 0x01, 0x01, 0x61])),
+  frame(0, 0, 1, Buffer.from('kind: ConfigMap')),
+]);
+
+for (const [how, breakOff] of [
+  ['resets', (socket: TLSSocket) => socket.write(frame(3, 0, 1, Buffer.from([0, 0, 0, 8])))],
+  ['disconnects', (socket: TLSSocket) => socket.destroy()],
+] as const) {
+  test(`HTTP/2: a body is not taken for complete when its client ${how}`, { timeout }, async () => {
+    const bodies: string[] = [];
+    const refused: string[] = [];
+    const registry = createMetrics();
+    const server = await start(
+      async (request) => {
+        await request.body().then(
+          (body) => bodies.push(String(body)),
+          ({ message }: Error) => refused.push(message),
+        );
+        return text('');
+      },
+      { metrics: createServerMetrics(registry) },
+    );
+    closing.push(server.drain);
+    const { port } = server.address;
+    const ca = authority.certificate;
+    const socket = connectTls({ host: '127.0.0.1', port, ca, ALPNProtocols: ['h2'] });
+    socket.on('error', () => {});
+    await once(socket, 'secureConnect');
+    socket.write(beginning);
+    await until(() => registry.text().includes('request_body_bytes 15'));
+    breakOff(socket);
+    await until(() => bodies.length + refused.length > 0);
+    assert.deepEqual(
+      { bodies, refused },
+      { bodies: [], refused: ['the body of the request ended before it was complete'] },
+    );
+    socket.destroy();
+  });
+}
