@@ -9,7 +9,7 @@ import {
   type NodeSituation,
   notReady,
 } from './desired.ts';
-import { desiredTaints } from './taints.ts';
+import { desiredTaints, registersForMs } from './taints.ts';
 
 const now = Date.parse('2026-01-02T00:01:00Z');
 const heartbeat = '2026-01-02T00:00:00Z';
@@ -135,6 +135,21 @@ const taints: readonly (readonly [string, Node, readonly string[]])[] = [
     ['unschedulable NoSchedule'],
   ],
 ];
+
+test('desiredTaints() leaves the taints of a node that is being registered', () => {
+  const spec = { taints: [{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }] };
+  const bare = node(undefined, { spec });
+  const created = { ...bare.metadata, creationTimestamp: new Date(now).toISOString() };
+  const young = { ...bare, metadata: created };
+  const taintsAt = (ms: number) =>
+    desiredTaints({ node: young, hasReadyNode: true, now: now + ms });
+  assert.equal(taintsAt(2000), young.spec.taints);
+  assert.deepEqual(taintsAt(3000), []);
+  assert.deepEqual(
+    [2000, 3000].map((ms) => registersForMs(young, now + ms)),
+    [1000, undefined],
+  );
+});
 
 for (const [title, given, want] of taints) {
   test(`desiredTaints() of ${title}`, () => {

@@ -21,7 +21,7 @@ import type { ControllerSettings } from '../settings.ts';
 import { markNotReady, writeConditions, writeTaints } from './apply.ts';
 import { hasStoppedReporting, judgeNode } from './desired.ts';
 import { measureNodes } from './metrics.ts';
-import { desiredTaints } from './taints.ts';
+import { desiredTaints, registersForMs } from './taints.ts';
 
 const concurrency = 4;
 
@@ -166,7 +166,8 @@ async function sync(parts: Parts, name: string): Promise<ReconcileResult | undef
       throw error;
     }
   }
-  return verdict.action === 'wait' ? { retryAfterMs: verdict.ms } : undefined;
+  const waitMs = registersForMs(node, now) ?? (verdict.action === 'wait' ? verdict.ms : undefined);
+  return waitMs === undefined ? undefined : { retryAfterMs: waitMs };
 }
 
 type Heartbeats = ReturnType<typeof createHeartbeats>;

@@ -10,7 +10,7 @@ import {
   unreachableTaint,
   unschedulableTaint,
 } from '../../meta/well-known-taints.ts';
-import { formatTime } from '../../schema/time.ts';
+import { formatTime, parseTime } from '../../schema/time.ts';
 
 /** Condition type → status → taint. */
 const byCondition: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -34,13 +34,24 @@ export type TaintSituation = {
   readonly now: number;
 };
 
+/** The first report of a kubelet follows its node within this time; until then no pod belongs there. */
+const registrationMs = 3000;
+
+/** Until a node without conditions counts as one without a kubelet; undefined: it has conditions, or has waited long enough. */
+export function registersForMs({ metadata, status }: Node, now: number): number | undefined {
+  if ((status.conditions ?? []).length > 0) return undefined;
+  const leftMs = (parseTime(metadata.creationTimestamp ?? '') ?? 0) + registrationMs - now;
+  return leftMs > 0 ? leftMs : undefined;
+}
+
 /**
- * The same list when nothing changes. A node without conditions is free of the taint that it was created with, as upstream's is:
- * its kubelet registers it with conditions. When no node is ready, the network has probably failed, not all nodes, and pods
+ * The same list when nothing changes. A node without conditions is free of the taint that it was created with after a moment, as
+ * upstream's is: its kubelet registers it with conditions. When no node is ready, the network has probably failed, not all nodes, and pods
  * could not run elsewhere: nothing is evicted then.
  */
 export function desiredTaints({ node, hasReadyNode, now }: TaintSituation): readonly Taint[] {
   const before = node.spec.taints ?? [];
+  if (registersForMs(node, now) !== undefined) return before;
   const ready = nodeCondition(node, 'Ready');
   const wanted = [
     ...schedulingKeys(node).map((key) => ({ key, effect: 'NoSchedule' })),
