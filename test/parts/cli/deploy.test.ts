@@ -133,7 +133,7 @@ for (const file of ['proxy.yaml', 'dns.yaml']) {
         const pod = { ...template, metadata: { ...template.metadata, name: 'one' } };
         await server.api.post('/api/v1/namespaces/kube-system/pods?fieldValidation=Strict', pod);
       }
-      assert.deepEqual(missing, file === 'proxy.yaml' ? ['DaemonSet'] : []);
+      assert.deepEqual(missing, []);
     } finally {
       await server.stop();
     }

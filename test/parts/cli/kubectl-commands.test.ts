@@ -363,9 +363,9 @@ const commands: readonly (readonly [string, (setting: Setting) => Promise<void>]
     'apply of what this server does not have is answered by the server, not by the schema',
     async ({ kubectl }) => {
       const sent = {
-        apiVersion: 'apps/v1',
-        kind: 'StatefulSet',
-        metadata: { name: 'ss' },
+        apiVersion: 'autoscaling/v2',
+        kind: 'HorizontalPodAutoscaler',
+        metadata: { name: 'a' },
         spec: {},
       };
       for (const way of [[], ['--server-side']]) {
@@ -373,7 +373,10 @@ const commands: readonly (readonly [string, (setting: Setting) => Promise<void>]
           ['apply', '-f', '-', ...way],
           Buffer.from(JSON.stringify(sent)),
         );
-        assert.match(stderr, /this server has no statefulsets.apps and takes none/);
+        assert.match(
+          stderr,
+          /horizontalpodautoscalers\.autoscaling cannot be stored here: .*kubectl scale/,
+        );
       }
     },
   ],
