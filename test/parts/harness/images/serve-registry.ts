@@ -1,6 +1,7 @@
 // A registry in this process whose answers tests can change: for what a real registry does not do, and for machines without one.
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { type BuiltImage, blobsOf, digestOf, indexOf } from './build-image.ts';
 
@@ -19,13 +20,17 @@ export type ServedRegistry = {
 
 type Stored = { readonly mediaType: string; readonly content: Buffer };
 
-export async function serveRegistry(): Promise<ServedRegistry> {
+/** PEM. */
+export type ServerTls = { readonly key: string; readonly cert: string };
+
+export async function serveRegistry(tls?: ServerTls): Promise<ServedRegistry> {
   const manifests = new Map<string, Stored>();
   const blobs = new Map<string, Buffer>();
-  const server = createServer((request, response) => {
+  const receive: Answer = (request, response) => {
     served.requests.push(`${request.method} ${request.url}`);
     if (!served.intercept(request, response)) answer(request, response);
-  });
+  };
+  const server = tls === undefined ? createServer(receive) : createTlsServer(tls, receive);
   const answer: Answer = (request, response) => {
     const { pathname } = new URL(request.url ?? '', 'http://registry');
     if (pathname === '/v2/') return void response.end('{}');
