@@ -39,7 +39,10 @@ const maxArchiveBytes = 5 * defaults.maxImageBytes;
 /** Throws ImageError for a directory that is not a store, and NativeUnavailableError where system calls cannot be made. */
 export async function openImageStore(options: ImageStoreOptions): Promise<ImageStore> {
   const { directory, now = Date.now } = options;
-  await makeStoreDirectory(directory);
+  await makeStoreDirectory(directory).catch((error: NodeJS.ErrnoException) => {
+    const message = `cannot open the images in "${directory}": ${error.message}`;
+    throw new ImageError('ErrImagePull', 'Unknown', message, { cause: error });
+  });
   const blobs = openBlobs(directory);
   const uses = openUses(join(directory, 'used'), now);
   const records = openRecords({ directory, blobs, uses });
@@ -120,7 +123,10 @@ async function commit(
   fetch: () => Promise<StoredImage>,
 ): Promise<LocalImage> {
   for (let round = 1; round <= maxCommits; round += 1) {
-    const added = await records.add(await fetch(), signal);
+    const fetched = await fetch().catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    const added = fetched && (await records.add(fetched, signal));
     if (added !== undefined) return added;
   }
   throw new ImageError('ErrImagePull', 'Aborted', 'its layers are removed while they are fetched');

@@ -22,11 +22,11 @@ export async function removeGarbage(
   const removed: LocalImage[] = [];
   const remove = async (images: readonly LocalImage[]): Promise<void> => {
     removed.push(...(await records.removeImages(images, signal)));
-    await layers.sweep(await records.usedLayers());
+    await layers.sweep(records.usedLayers);
   };
   await remove(plan.old);
-  // What is fetched at the moment is locked; the rest has no image.
-  if (plan.wantedBytes > 0) await records.sweep(options.now);
+  // What was fetched a moment ago may belong to an image that is still being pulled.
+  if (plan.wantedBytes > 0) await records.sweep(options.now - options.minAgeMs);
   const freed = async (): Promise<number> =>
     Math.max((await readDisk(directory)).availableBytes - before.availableBytes, 0);
   for (const image of plan.candidates) {

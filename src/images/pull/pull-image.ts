@@ -104,26 +104,24 @@ async function pullWith(
   }
 }
 
-/** By HEAD, which registries do not count as a pull. */
+/** By HEAD, which registries do not count as a pull. Those who may not pull the image are refused, also where it is here. */
 async function findKnown(
   { findByDigest }: PullEnvironment,
   reference: Reference,
   registry: OpenRegistry,
 ): Promise<StoredImage | undefined> {
   const { tag, digest } = reference;
-  if (digest !== undefined) {
-    return findByDigest(`${repositoryOf(reference)}@${digest}`);
-  }
   let resolved: string | undefined;
   try {
-    resolved = await registry.resolve(tag ?? 'latest');
+    resolved = await registry.resolve(digest ?? tag ?? 'latest');
   } catch (error) {
     // Not all registries know HEAD.
     if (!isRegistryError(error, 'invalid')) throw error;
   }
-  if (resolved === undefined) return undefined;
+  if (resolved === undefined || (digest !== undefined && digest !== resolved)) return undefined;
   const found = await findByDigest(`${repositoryOf(reference)}@${resolved}`);
-  return found && { ...found, names: [referenceText(reference)], digests: [] };
+  const names = digest === undefined ? [referenceText(reference)] : [];
+  return found && { ...found, names, digests: [] };
 }
 
 type Resolved = { readonly manifest: Manifest; readonly digest: string };

@@ -14,8 +14,8 @@ export type ReceivedManifest = {
 };
 
 export type OpenRegistry = {
-  /** The digest of a tag without its manifest; undefined where the registry does not say. */
-  readonly resolve: (tag: string) => Promise<string | undefined>;
+  /** The digest of a tag (or whether there is one) without its manifest; undefined where the registry does not say. */
+  readonly resolve: (reference: string) => Promise<string | undefined>;
   /** By tag or digest; by digest it is verified. */
   readonly manifest: (reference: string) => Promise<ReceivedManifest>;
   /** Continues where a connection ended. Exactly as many bytes as promised, which are not verified. */
@@ -39,9 +39,9 @@ export function openRegistry(options: RegistryOptions): OpenRegistry {
     endpoints = [found, ...endpoints.filter((other) => other !== found)];
   };
   return {
-    resolve: async (tag) => {
+    resolve: async (reference) => {
       const [response] = await firstAnswer(endpoints, (endpoint) =>
-        endpoint.get(`manifests/${tag}`, { accept: acceptedTypes }, 'HEAD'),
+        endpoint.get(`manifests/${reference}`, { accept: acceptedTypes }, 'HEAD'),
       );
       response.body.destroy();
       const digest = response.header('docker-content-digest');

@@ -19,8 +19,11 @@ export type UnpackedLayers = {
   readonly form: LayerForm;
   /** Throws UnpackError. */
   readonly ensure: (layer: LayerToUnpack, signal: AbortSignal) => Promise<UnpackedLayer>;
-  /** Removes layers that no image has, and what unpacking has left when its process ended. */
-  readonly sweep: (used: ReadonlySet<string>) => Promise<void>;
+  /**
+   * Removes layers that no image has, and what unpacking has left when its process ended. `readUsed` is called while a layer is locked: an image is in the
+   * list before its layers are unpacked.
+   */
+  readonly sweep: (readUsed: () => Promise<ReadonlySet<string>>) => Promise<void>;
 };
 
 export type LayerToUnpack = {
@@ -48,7 +51,7 @@ export async function openLayers(
     form,
     ensure: async ({ diffId, blob, limits }, signal) => {
       const path = pathOf(diffId);
-      const found = foundLayer(path);
+      const found = await foundLocked(path, signal);
       if (found !== undefined) return found;
       const lock = await lockFile(`${path}.lock`, 'exclusive', signal);
       try {
@@ -74,11 +77,24 @@ export async function openLayers(
         lock.release();
       }
     },
-    sweep: async (used) => {
+    sweep: async (readUsed) => {
       const names = new Set((await readdir(top)).map((name) => name.split('.')[0] ?? ''));
-      for (const name of names) await sweepOne(join(top, name), used.has(`sha256:${name}`));
+      for (const name of names) {
+        const isUsed = async () => (await readUsed()).has(`sha256:${name}`);
+        await sweepOne(join(top, name), isUsed);
+      }
     },
   };
+}
+
+/** Not one that is being removed. */
+async function foundLocked(path: string, signal: AbortSignal): Promise<UnpackedLayer | undefined> {
+  const lock = await lockFile(`${path}.lock`, 'shared', signal);
+  try {
+    return foundLayer(path);
+  } finally {
+    lock.release();
+  }
 }
 
 function foundLayer(path: string): UnpackedLayer | undefined {
@@ -88,11 +104,11 @@ function foundLayer(path: string): UnpackedLayer | undefined {
 }
 
 /** Nothing of a layer that is being unpacked. */
-async function sweepOne(path: string, isUsed: boolean): Promise<void> {
+async function sweepOne(path: string, isUsed: () => Promise<boolean>): Promise<void> {
   const lock = tryLockFile(`${path}.lock`, 'exclusive');
   if (lock === undefined) return;
   try {
-    if (!isUsed && foundLayer(path) !== undefined) {
+    if (foundLayer(path) !== undefined && !(await isUsed())) {
       // Without its name at once: removing takes time, and the process may end meanwhile.
       await removeTree(`${path}.old`);
       await rename(path, `${path}.old`);

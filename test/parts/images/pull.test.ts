@@ -147,6 +147,30 @@ test('a name moves to the new image, and the old one stays without a name', () =
     }),
   ));
 
+test('an image that is here is refused to those who may not pull it', () =>
+  withRegistry((registry) =>
+    withStore(async ({ store }) => {
+      registry.add('a:1', small('one'));
+      const wanted = `Basic ${Buffer.from('u:p').toString('base64')}`;
+      registry.intercept = ({ headers }, response) => {
+        if (headers.authorization === wanted) return false;
+        response.writeHead(401, { 'www-authenticate': 'Basic realm="x"' }).end();
+        return true;
+      };
+      const login = { kind: 'password', username: 'u', password: 'p' } as const;
+      const keyring = [{ pattern: registry.host, login }];
+      const image = await store.pull(`${registry.host}/a:1`, { signal: never, keyring });
+      for (const name of [...image.names, ...image.digests]) {
+        const before = registry.requests.length;
+        assert.equal((await store.pull(name, { signal: never, keyring })).id, image.id);
+        assert.ok(registry.requests.slice(before).every((line) => line.startsWith('HEAD')));
+        await assert.rejects(store.pull(name, { signal: never }), (error) =>
+          isImageError(error, 'PermissionDenied'),
+        );
+      }
+    }),
+  ));
+
 test('of several platforms the one of this machine is pulled, by tag and by digest', () =>
   withRegistry((registry) =>
     withStore(async ({ store }) => {
@@ -348,6 +372,54 @@ test('a full disk costs the images that are unused for longest', () =>
       assert.ok(result.wantedBytes > result.freedBytes);
     }),
   ));
+
+test('garbage collection beside pulls takes nothing that they need', { timeout: 120_000 }, () =>
+  withRegistry((registry) =>
+    withStore(async ({ store, directory }) => {
+      const { openImageStore } = await import('../../../src/images/open-image-store.ts');
+      const beside = await openImageStore({ directory });
+      const name = `${registry.host}/a:1`;
+      registry.add('a:1', small('one'));
+      registry.add('b:1', small('two'));
+      let isOver = false;
+      const collecting = (async () => {
+        while (!isOver) {
+          await beside.collectGarbage({
+            // A tenth of a second.
+            ...{ highThresholdPercent: 0, lowThresholdPercent: 0, minAgeMs: 100, maxAgeMs: 0 },
+            ...{ now: Date.now(), inUse: new Set<string>(), signal: never },
+          });
+        }
+      })();
+      let runs = 0;
+      const run = async (round: number): Promise<void> => {
+        const pulled = await store.pull(round % 2 === 0 ? name : name.replace('/a:', '/b:'), {
+          signal: never,
+        });
+        const use = await store.use(pulled.id);
+        // It may have been removed since: then there is no use of it.
+        if (use === undefined) return;
+        const { directories } = await store.unpack(use.image, never);
+        assert.deepEqual(files(directories[1] ?? ''), ['etc', 'etc/b']);
+        use.release();
+        runs += 1;
+      };
+      try {
+        for (let round = 0; round < 12; round += 1) {
+          await run(round).catch((error: unknown) => {
+            // A pull may take longer than images live here.
+            if (!isImageError(error, 'Aborted')) throw error;
+          });
+        }
+      } finally {
+        isOver = true;
+        await collecting;
+      }
+      await beside.close();
+      assert.ok(runs > 0);
+    }),
+  ),
+);
 
 test('a directory that cannot be a store is refused', async () => {
   const above = mkdtempSync(join(tmpdir(), 'fairlead-images-'));
