@@ -68,7 +68,7 @@ export function snapshotOfManifests(
   const decoded = decodeAll(manifests, options);
   const admitted = admitAll(decoded.objects, options);
   const hasMadeUpNodes = admitted.objects.nodes.length === 0;
-  const completed = complete(admitted.objects, decoded.workloads, options);
+  const completed = complete(admitted.objects, admitted.workloads, options);
   const settled = settleAll(completed, { now: options.now, fitsAnywhere: hasMadeUpNodes });
   const sources = new Map(
     manifests.map(({ object, source, line }) => [idOf(object, options), { source, line }]),
@@ -107,23 +107,19 @@ type DecodedManifest = {
 
 type Decoding = {
   readonly objects: readonly DecodedManifest[];
-  readonly workloads: readonly LenientWorkload[];
   readonly problems: readonly ManifestProblem[];
   readonly ignoredKinds: readonly string[];
 };
 
 function decodeAll(manifests: readonly Manifest[], options: ManifestsOptions): Decoding {
   const objects = new Map<string, DecodedManifest>();
-  const workloads: LenientWorkload[] = [];
   const problems: ManifestProblem[] = [];
   const ignored = new Set<string>();
   for (const manifest of manifests) {
     const { apiVersion, kind } = manifest.object;
     const definition = kindOf(apiVersion, kind);
     attempt(manifest, problems, () => {
-      if (isLenientWorkload(manifest.object)) {
-        workloads.push(identifiedWorkload(decodeWorkload(inNamespace(manifest.object, options))));
-      } else if (definition !== undefined) {
+      if (definition !== undefined) {
         const read = decodeStrict(definition, manifest.object, manifest.duplicates);
         const object = definition.namespaced ? inNamespace(read, options) : read;
         // What is applied twice is there once.
@@ -135,7 +131,7 @@ function decodeAll(manifests: readonly Manifest[], options: ManifestsOptions): D
       } else ignored.add(kind);
     });
   }
-  return { objects: [...objects.values()], workloads, problems, ignoredKinds: [...ignored].sort() };
+  return { objects: [...objects.values()], problems, ignoredKinds: [...ignored].sort() };
 }
 
 /** Of a group in which everything once was, too. */
@@ -182,12 +178,15 @@ function problemOf({ source, line, object }: Manifest, message: string): Manifes
 
 type Admitted = {
   readonly objects: SnapshotObjects;
+  /** Whose pods settle() does not make. */
+  readonly workloads: readonly LenientWorkload[];
   readonly problems: readonly ManifestProblem[];
 };
 
 function admitAll(decoded: readonly DecodedManifest[], { now }: ManifestsOptions): Admitted {
   const problems: ManifestProblem[] = [];
   const found = new Map<AnyKind, KubeObject[]>();
+  const workloads: LenientWorkload[] = [];
   const given = decoded.filter(({ object }) => object.kind === 'ServiceCIDR');
   const serviceCIDRs =
     given.length > 0
@@ -196,8 +195,17 @@ function admitAll(decoded: readonly DecodedManifest[], { now }: ManifestsOptions
   const reserver = createReserver({ services: [], serviceCIDRs, now });
   for (const { manifest, definition, object } of requestedFirst(decoded)) {
     attempt(manifest, problems, () => {
+      // The labels of a job have its UID, and that of a manifest is made up and no label.
+      if (definition.group === 'batch') {
+        workloads.push(identifiedWorkload(decodeWorkload(object)));
+        return;
+      }
       const admit = wasStored(object) ? admitStored : admitCreate;
       const stored = admit(definition, withoutServerFields(object), { now, reserver });
+      if (isLenientWorkload(stored)) {
+        workloads.push(identifiedWorkload(decodeWorkload(stored)));
+        return;
+      }
       const list = found.get(definition);
       if (list === undefined) found.set(definition, [stored]);
       else list.push(stored);
@@ -206,7 +214,7 @@ function admitAll(decoded: readonly DecodedManifest[], { now }: ManifestsOptions
   const objects = Object.fromEntries(
     allSnapshotKinds.map((kind: SnapshotKind) => [kind, found.get(snapshotKinds[kind]) ?? []]),
   ) as unknown as SnapshotObjects;
-  return { objects: { ...objects, serviceCIDRs }, problems };
+  return { objects: { ...objects, serviceCIDRs }, workloads, problems };
 }
 
 /** Services that ask for an address or a port get it before others take it. */

@@ -1,14 +1,21 @@
-// Pods of workloads whose kinds the API server of Fairlead does not have, and manifests often do: StatefulSets, DaemonSets, Jobs,
-// CronJobs, and ReplicationControllers. Only what leads to pods is read of them.
+// Pods of workloads in manifests that a snapshot knows by their pods alone: StatefulSets, DaemonSets, Jobs, CronJobs, and
+// ReplicationControllers. Those of the first two are made by the code of their controllers.
 import { decodeStrict } from '../apiserver/request/decode-body.ts';
-import { selectNode } from '../controllers/scheduler/desired.ts';
+import { daemonPod } from '../controllers/daemon-set/daemon-pod.ts';
+import { fitOfNode } from '../controllers/daemon-set/node-fit.ts';
+import { newRevision } from '../controllers/stateful-set/history.ts';
+import { memberPod } from '../controllers/stateful-set/member-pod.ts';
+import { type DaemonSet, daemonSetSchema } from '../kinds/daemon-set/types.ts';
 import type { Node } from '../kinds/node/types.ts';
-import { podDefinition } from '../kinds/pod/definition.ts';
 import type { Pod } from '../kinds/pod/types.ts';
+import { templateHash } from '../kinds/pod-template/template-hash.ts';
 import { type PodTemplateSpec, podTemplateSpec } from '../kinds/pod-template/types.ts';
+import { replicasOf, startOrdinal } from '../kinds/stateful-set/members.ts';
+import { type StatefulSet, statefulSetSchema } from '../kinds/stateful-set/types.ts';
 import type { KubeObject } from '../meta/object.ts';
 import { ownerReferenceTo } from '../meta/owner.ts';
-import { jobNameLabel, podIndexLabel, statefulPodLabel } from '../meta/well-known-labels.ts';
+import { jobNameLabel } from '../meta/well-known-labels.ts';
+import { decode } from '../schema/decode.ts';
 import { isJsonObject, type JsonObject } from '../schema/json-object.ts';
 
 /** A workload in which only the template is decoded. */
@@ -55,38 +62,30 @@ function jobSpecOf(spec: JsonObject): JsonObject {
 }
 
 function statefulPods(workload: LenientWorkload): readonly Pod[] {
-  const { spec, metadata } = workload;
-  const ordinals = isJsonObject(spec.ordinals) ? spec.ordinals : {};
-  const first = count(ordinals.start, 0);
-  const subdomain = typeof spec.serviceName === 'string' ? spec.serviceName : '';
-  return numbered(count(spec.replicas, 1)).map((index) => {
-    const pod = generated(workload);
-    const { generateName: _prefix, ...rest } = pod.metadata;
-    const name = `${metadata.name ?? ''}-${first + index}`;
-    const own = {
-      [statefulPodLabel]: name,
-      [podIndexLabel]: `${first + index}`,
-    };
-    return {
-      ...pod,
-      metadata: { ...rest, name, labels: { ...rest.labels, ...own } },
-      spec: { ...pod.spec, hostname: name, ...(subdomain === '' ? {} : { subdomain }) },
-    };
-  });
+  const set = statefulSetOf(workload);
+  const version = {
+    revision: newRevision(set, 1, 0).metadata.name ?? '',
+    template: workload.template,
+  };
+  return numbered(count(replicasOf(set), 1)).map((index) =>
+    memberPod(set, startOrdinal(set) + index, version),
+  );
 }
 
-/** One on each node that takes it, whether or not it takes other pods. */
+function statefulSetOf(workload: LenientWorkload): StatefulSet {
+  return decode(statefulSetSchema, workload).object as StatefulSet;
+}
+
+/** One on each node that fits, whether or not it takes other pods. */
 function daemonPods(workload: LenientWorkload, nodes: readonly Node[]): readonly Pod[] {
-  return nodes.flatMap((node) => {
-    const pod = generated(workload);
-    const tolerant = podDefinition.defaults?.(pod) ?? pod;
-    const alone = { ...node, spec: { ...node.spec, unschedulable: false } };
-    const cluster = { nodes: [{ node: alone, pods: [] }], namespaceLabels: () => undefined };
-    const { name } = node.metadata;
-    return 'node' in selectNode(tolerant, cluster) && name !== undefined
-      ? [{ ...pod, spec: { ...pod.spec, nodeName: name } }]
-      : [];
-  });
+  const set = decode(daemonSetSchema, workload).object as DaemonSet;
+  const hash = templateHash(set.spec.template);
+  return nodes
+    .filter((node) => fitOfNode(set, node).shouldRun)
+    .map(({ metadata: { name = '' } }) => {
+      const pod = daemonPod(set, name, hash);
+      return { ...pod, spec: { ...pod.spec, nodeName: name } };
+    });
 }
 
 /** While it runs: then its pods are endpoints, if a Service selects them. */

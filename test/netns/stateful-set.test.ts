@@ -26,18 +26,18 @@ function runningMembers(): readonly string[] {
     });
 }
 
-/** Looks at the programs again and again; returns the names that were seen twice at once. */
+/** Checks the programs again and again; returns the names that were seen twice at once. */
 function watchForTwins(): { readonly found: () => readonly string[]; readonly stop: () => void } {
   const twins = new Set<string>();
-  let looks = 0;
+  let checks = 0;
   const timer = setInterval(() => {
-    looks += 1;
+    checks += 1;
     const names = runningMembers();
     for (const name of names) if (names.filter((one) => one === name).length > 1) twins.add(name);
   }, 20);
   return {
     found() {
-      assert.ok(looks > 10, 'it has hardly looked');
+      assert.ok(checks > 10, 'it has hardly checked');
       return [...twins];
     },
     stop: () => clearInterval(timer),
