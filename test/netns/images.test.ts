@@ -95,10 +95,7 @@ for (const identity of identities) {
     let registry: ServedRegistry;
     let up: Up;
     const start = async (): Promise<void> => {
-      up = await startUp(identity, directory, [
-        '--registries',
-        join(directory, 'registries.yaml'),
-      ]);
+      up = await startUp(identity, directory, ['--registries', join(directory, 'registries.yaml')]);
     };
     before(async () => {
       registry = await serveRegistry();
@@ -128,6 +125,7 @@ for (const identity of identities) {
     refuseThem(run);
     useThem(run);
     shareThem(run);
+    deleteEarly(run);
     restartThem(run);
     giveSecrets(run);
     purgeThem(run);
@@ -443,6 +441,32 @@ function unpackedLayers({ directory }: Run): readonly string[] {
   return readdirSync(layers).flatMap((form) =>
     readdirSync(join(layers, form)).filter((name) => /^[0-9a-f]{64}$/.test(name)),
   );
+}
+
+function deleteEarly(run: Run): void {
+  test('status shows a pull that hangs, and its pod goes at once when it is deleted', async () => {
+    const registry = run.registry();
+    const files = [{ name: 'slow', content: 'slow' }];
+    registry.add('slow/app:1', busyboxImage({ files }));
+    registry.intercept = ({ url = '' }) => /slow\/app\/blobs/.test(url);
+    const container = { name: 'app', image: `${registry.host}/slow/app:1` };
+    await apply(run, 'slow', pod('slow', { containers: [container] }));
+    await hasEvent(run, 'slow', /^Pulling: Pulling image/);
+    await until(async () =>
+      /Pulling +127\.0\.0\.1:\d+\/slow\/app:1/.test(await run.up().fairlead('status'))
+        ? true
+        : undefined,
+    );
+    await kubectl(run, 'delete', 'pod', 'slow', '--timeout=60s');
+    registry.intercept = () => false;
+    await apply(
+      run,
+      'slow',
+      pod('slow', { containers: [{ ...container, command: ['sleep', '9'] }] }),
+    );
+    await isReady(run, 'slow');
+    await kubectl(run, 'delete', 'pod', 'slow', '--grace-period=0', '--force');
+  });
 }
 
 function restartThem(run: Run): void {
