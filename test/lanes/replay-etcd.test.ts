@@ -1,21 +1,31 @@
 // The recorded API conversations on a real etcd.
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { etcdMissing, startEtcd } from '../parts/harness/running-etcd.ts';
-import { replayRecordings } from './replay-recordings.ts';
+import { type Recordings, replayRecordings } from './replay-recordings.ts';
 import { startBinary } from './running-server.ts';
 
 const skip = etcdMissing() ?? false;
 
-test('replay of the recorded API conversations on etcd', { skip }, async (t) => {
+async function replay(
+  t: TestContext,
+  recordings: Recordings,
+  flags: readonly string[] = [],
+): Promise<void> {
   const etcd = await startEtcd();
   try {
-    const server = await startBinary(['--etcd-servers', etcd.url]);
+    const server = await startBinary(['--etcd-servers', etcd.url, ...flags]);
     try {
-      await replayRecordings(t, server, 'conformance');
+      await replayRecordings(t, server, recordings);
     } finally {
       await server.stop();
     }
   } finally {
     await etcd.stop();
   }
-});
+}
+
+test('replay of the recorded API conversations on etcd', { skip }, (t) => replay(t, 'conformance'));
+
+test('replay of the recorded conversations about workloads on etcd', { skip }, (t) =>
+  replay(t, 'conformance-workloads', ['--enable-admission-plugins', 'ServiceAccount']),
+);
