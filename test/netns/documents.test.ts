@@ -136,6 +136,7 @@ const notRun: readonly (readonly [document: RegExp, command: RegExp, reason: str
   [/docs\/doctor\//, /./, 'names objects of the reader'],
   [/guides\/images/, /^docker/, 'needs Docker, on another machine'],
   [/guides\/images/, /^fairlead image/, elsewhere('test/parts/images/load.test.ts')],
+  [/pods-from-images/, /./, elsewhere('test/netns/images.test.ts')],
   [/operating/, /^fairlead apiserver/, elsewhere('test/parts/api/audit.test.ts')],
 ];
 
