@@ -146,6 +146,18 @@ for (const [what, before, after, expected] of [
     ['status.active: Invalid value: 1: active>0 is invalid for finished job'],
   ],
   [
+    'the time of a job that runs does not begin anew',
+    { startTime },
+    { startTime: '2026-01-01T00:01:00Z' },
+    ['status.startTime: Required value: startTime cannot be removed for unsuspended job'],
+  ],
+  [
+    'that of a job that is resumed does',
+    { startTime, conditions: [condition('Suspended')] },
+    { startTime: '2026-01-01T00:01:00Z' },
+    [],
+  ],
+  [
     'counters do not go back',
     { failed: 2 },
     { failed: 1 },

@@ -221,6 +221,8 @@ function validateTransitions({ before, after, changed }: Change): readonly Field
   const { completions, parallelism, suspend } = after.spec;
   const was = before.status;
   const is = after.status;
+  // The time of a job that is resumed begins anew.
+  const isResumed = hasJobCondition(before, 'Suspended');
   // An elastic indexed job may be scaled down.
   const mayShrink = completions === parallelism;
   return [
@@ -240,7 +242,7 @@ function validateTransitions({ before, after, changed }: Change): readonly Field
     changed('completionTime')
       ? [invalid('status.completionTime', is.completionTime, 'completionTime cannot be mutated')]
       : []),
-    ...(was.startTime !== undefined && changed('startTime') && suspend !== true
+    ...(was.startTime !== undefined && changed('startTime') && suspend !== true && !isResumed
       ? [required('status.startTime', 'startTime cannot be removed for unsuspended job')]
       : []),
   ];

@@ -118,9 +118,14 @@ test('a suspended job has no pods; what it stops is not counted', async () => {
   await until('it runs', async () => (await livePods('suspends')).length === 2);
   await suspend(true);
   await until('its pods go', async () => (await podsIn('suspends')).length === 0);
-  assert.equal((await statusIn('suspends')).failed, undefined);
+  const { failed, startTime } = await statusIn('suspends');
+  assert.equal(failed, undefined);
+  // Its time begins anew.
+  await harness.clock.advance(5000);
   await suspend(false);
   await until('it runs again', async () => (await livePods('suspends')).length === 2);
+  await until('it says so', async () => (await statusIn('suspends')).active === 2);
+  assert.notEqual((await statusIn('suspends')).startTime, startTime);
   await endLive('suspends', 0);
   await until('it completes', hasFinished('suspends'));
 });
