@@ -24,7 +24,8 @@ import { type UnpackJob, unpackLayer } from '../../../src/images/unpack/unpack-l
 import { type TarEntry, tarHeader, tarOf } from '../harness/images/tar-writer.ts';
 
 const isRoot = process.getuid?.() === 0;
-const everyId = parseIdMap('0 0 4294967295');
+const everyId = parseIdMap(readFileSync('/proc/self/uid_map', 'latin1'));
+const hasAllIds = everyId.some(({ count }) => count > 2 ** 31);
 
 type Layer = readonly TarEntry[] | Buffer;
 type Options = Partial<UnpackJob> & { readonly compressed?: Buffer };
@@ -233,7 +234,7 @@ function leavingOut(): void {
       },
     ));
 
-  it('gives files their owners', { skip: !isRoot && 'needs root' }, () =>
+  it('gives files their owners', { skip: !(isRoot && hasAllIds) && 'needs root' }, () =>
     unpacked(
       [
         { name: 'd/', type: 'directory', uid: 5, gid: 6 },
