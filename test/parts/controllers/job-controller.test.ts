@@ -215,7 +215,9 @@ test('a failure policy fails the job at once, or ignores disruptions', async () 
 });
 
 test('a pod is replaced only when it has failed, where the job says so', async () => {
-  await makeJob('replaces', { podReplacementPolicy: 'Failed' });
+  // On a node, so that nothing but its kubelet ends it.
+  const template = { spec: { ...podSpec, nodeName: 'n1' } };
+  await makeJob('replaces', { podReplacementPolicy: 'Failed', template });
   await until('a pod', async () => (await livePods('replaces')).length === 1);
   const [pod] = await livePods('replaces');
   // A pod with a node has a grace period.
