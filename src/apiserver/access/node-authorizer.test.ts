@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { persistentVolumeDefinition } from '../../kinds/persistent-volume/definition.ts';
+import { volumeLabels } from '../../kinds/persistent-volume/local-directory.ts';
+import type { PersistentVolume } from '../../kinds/persistent-volume/types.ts';
 import { examplePod } from '../../kinds/pod/example.ts';
 import { mirrorAnnotation } from '../../kinds/pod/mirror.ts';
+import { decode } from '../../schema/decode.ts';
 import { ask, exampleReader } from './example.ts';
 import { authorizeNode } from './node-authorizer.ts';
 
@@ -40,11 +44,22 @@ const uses = (name: string): object => ({
   ],
 });
 
+function volume(name: string, claim: string, node: string) {
+  const { schema } = persistentVolumeDefinition;
+  const metadata = { name, labels: volumeLabels(node) };
+  const spec = { claimRef: { namespace: 'ns', name: claim } };
+  const raw = { kind: 'PersistentVolume', apiVersion: 'v1', metadata, spec };
+  return decode(schema, raw).object as PersistentVolume;
+}
+
 const reader = exampleReader([
   pod('p1', 'n1', uses('own')),
   pod('p2', 'n2', uses('other')),
   pod('m1', 'n1', uses('mirrored'), { annotations: { [mirrorAnnotation]: 'x' } }),
   examplePod({ metadata: { name: 'p0', namespace: 'ns' }, spec: uses('unbound') }),
+  volume('own-volume', 'own-claim', 'n9'),
+  volume('other-volume', 'other-claim', 'n9'),
+  volume('own-directory', 'gone', 'n1'),
 ]);
 const user = { name: 'system:node:n1', groups: ['system:nodes', 'system:authenticated'] };
 
@@ -80,6 +95,13 @@ const cases: readonly (readonly [request: string, expected: true | string])[] = 
   ['get secrets/x own-key in ns', 'cannot read subresource'],
   ['update secrets own-key in ns', readOnly],
   ['create configmaps in ns', readOnly],
+  ['get persistentvolumes own-volume', true],
+  ['get persistentvolumes other-volume', unrelated],
+  ['get persistentvolumes missing', unrelated],
+  ['patch persistentvolumes own-directory', true],
+  ['patch persistentvolumes own-volume', unrelated],
+  ['delete persistentvolumes own-directory', 'can only get individual resources of this type'],
+  ['list persistentvolumes', 'can only list/watch the volumes that are directories of the node'],
   ['get persistentvolumeclaims own-claim in ns', true],
   ['get persistentvolumeclaims other-claim in ns', unrelated],
   ['list persistentvolumeclaims own-claim in ns', 'can only get individual resources of this type'],
