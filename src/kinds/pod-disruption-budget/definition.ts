@@ -1,3 +1,4 @@
+import { nameIsPathSegment } from '../../meta/names.ts';
 import { deepEqual } from '../../schema/equality.ts';
 import type { KindDefinition } from '../definition.ts';
 import { budgetColumns } from './columns.ts';
@@ -20,8 +21,8 @@ export const podDisruptionBudgetDefinition: KindDefinition<PodDisruptionBudget> 
   shortNames: ['pdb'],
   namespaced: true,
   schema: podDisruptionBudgetSchema,
-  // Upstream does not check names of budgets.
-  nameRule: () => [],
+  // Upstream checks no more of the names of budgets; what is longer than a key of the store would be an error of the server.
+  nameRule: nameIsPathSegment,
   create: {
     prepareCreate: (object) => ({ ...object, status: nothingObserved }),
     validateCreate: validateBudget,
