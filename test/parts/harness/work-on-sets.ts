@@ -1,6 +1,7 @@
 // The work of the controllers of DaemonSets and StatefulSets: roll-outs, rollbacks, adoptions, and names that are taken.
 import type { Pod } from '../../../src/kinds/pod/types.ts';
 import type { KubeObject } from '../../../src/meta/object.ts';
+import { directoriesClass } from './work-on-storage.ts';
 import { agent, isGone, list, ns, until, type World } from './work-world.ts';
 
 const apps = '/apis/apps/v1/namespaces/work';
@@ -41,7 +42,12 @@ export async function statefulSets(world: World): Promise<void> {
   const { api } = world;
   const claim = {
     metadata: { name: 'data' },
-    spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Gi' } } },
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      // The scheduler places no pod whose claim has no volume.
+      storageClassName: directoriesClass,
+      resources: { requests: { storage: '1Gi' } },
+    },
   };
   const kind: Kind = {
     plural: 'statefulsets',

@@ -15,6 +15,8 @@ type WithStatus = KubeObject & {
 const claims = `${ns}/persistentvolumeclaims`;
 const volumes = '/api/v1/persistentvolumes';
 const classes = '/apis/storage.k8s.io/v1/storageclasses';
+/** Its volumes are made at once, on the node that has a directory for them. */
+export const directoriesClass = 'directories';
 const size = (storage: string) => ({ requests: { storage } });
 
 const statusOf = async ({ api }: World, path: string): Promise<WithStatus['status']> =>
@@ -55,10 +57,10 @@ async function localVolume(world: World): Promise<void> {
   const annotations = { [volumesDirectoryAnnotation]: '/var/lib/example' };
   await api.patch('/api/v1/nodes/near', { metadata: { annotations } });
   await api.post(classes, {
-    ...{ metadata: { name: 'directories' }, provisioner: 'fairlead.dev/local' },
+    ...{ metadata: { name: directoriesClass }, provisioner: 'fairlead.dev/local' },
     allowVolumeExpansion: true,
   });
-  const spec = { accessModes: ['ReadWriteOnce'], storageClassName: 'directories' };
+  const spec = { accessModes: ['ReadWriteOnce'], storageClassName: directoriesClass };
   const path = `${claims}/d`;
   await api.post(claims, { metadata: { name: 'd' }, spec: { ...spec, resources: size('1Gi') } });
   await until(world, 'a directory is provisioned', isBound(world, 'd'));
