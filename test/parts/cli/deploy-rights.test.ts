@@ -45,6 +45,7 @@ import {
 } from '../harness/rights-harness.ts';
 import { roleManifests } from '../harness/role-manifests.ts';
 import { doWholeWork, leaveTraces, settingsOfWork } from '../harness/whole-work.ts';
+import { makeConsumer } from '../harness/work-on-storage.ts';
 
 const limit = { timeout: 280_000 };
 
@@ -248,6 +249,11 @@ test('scheduler.yaml: pods get a node, or an event says why not', limit, async (
   await server.api.patch('/api/v1/nodes/n1', { spec: { taints: null } });
   await server.api.post(pods, { metadata: { name: 'fits' }, spec: { containers } });
   await server.api.post(pods, { metadata: { name: 'misfit' }, spec: misfit });
+  await makeConsumer(server.api, '/api/v1/namespaces/default', 'n1');
+  // So is that of volumes.
+  await server.api.patch('/api/v1/persistentvolumes/there/status', {
+    status: { phase: 'Available' },
+  });
   await useAll(harness, 'scheduler.yaml', account);
   assert.equal((await server.api.get<Pod>(`${pods}/fits`)).spec.nodeName, 'n1');
   assert.deepEqual(refusals(harness.lines, account), []);

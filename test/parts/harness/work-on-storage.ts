@@ -1,7 +1,8 @@
 // Claims, volumes, quotas: what people ask of the controllers for them.
 import { volumesDirectoryAnnotation } from '../../../src/kinds/persistent-volume/local-directory.ts';
 import type { KubeObject } from '../../../src/meta/object.ts';
-import { isGone, ns, until, type World } from './work-world.ts';
+import type { ApiClient } from './api-client.ts';
+import { isGone, list, ns, until, type World } from './work-world.ts';
 
 type WithStatus = KubeObject & {
   readonly spec: { readonly volumeName?: string };
@@ -36,6 +37,10 @@ export async function storage(world: World): Promise<void> {
 async function boundVolume(world: World): Promise<void> {
   const { api } = world;
   const spec = { accessModes: ['ReadWriteOnce'], storageClassName: 'by-hand' };
+  await api.post(classes, {
+    ...{ metadata: { name: 'by-hand' }, provisioner: 'kubernetes.io/no-provisioner' },
+    allowVolumeExpansion: true,
+  });
   await api.post(volumes, {
     metadata: { name: 'by-hand' },
     spec: {
@@ -47,6 +52,11 @@ async function boundVolume(world: World): Promise<void> {
   });
   await api.post(claims, { metadata: { name: 'c' }, spec: { ...spec, resources: size('1Gi') } });
   await until(world, 'the claim is bound', isBound(world, 'c'));
+  await api.patch(`${claims}/c`, { spec: { resources: size('3Gi') } });
+  await until(world, 'an event says who is to expand it', async () => {
+    const events = await list<KubeObject & { reason: string }>(world, `${ns}/events`);
+    return events.some(({ reason }) => reason === 'ExternalExpanding');
+  });
   await api.delete(`${claims}/c`);
   await until(world, 'the volume goes', () => isGone(world, `${volumes}/by-hand`));
 }
@@ -104,11 +114,11 @@ async function ephemeralVolume(world: World): Promise<void> {
   await until(world, 'the claim goes with its pod', () => isGone(world, `${claims}/scratch-v`));
 }
 
-/** Claims that wait for a pod: one gets a volume that is there, the other one that is made for it. */
-async function volumesOfPods(world: World): Promise<void> {
-  const { api } = world;
+const provisioners = { there: 'kubernetes.io/no-provisioner', made: 'fairlead.dev/local' };
+
+/** A pod with two claims that wait for its node: one for a volume that is there, the other for one that is made. */
+export async function makeConsumer(api: ApiClient, namespace: string, node: string): Promise<void> {
   const volumeBindingMode = 'WaitForFirstConsumer';
-  const provisioners = { there: 'kubernetes.io/no-provisioner', made: 'fairlead.dev/local' };
   const accessModes = ['ReadWriteOnce'];
   for (const [name, provisioner] of Object.entries(provisioners))
     await api.post(classes, { metadata: { name }, provisioner, volumeBindingMode });
@@ -121,19 +131,29 @@ async function volumesOfPods(world: World): Promise<void> {
   });
   for (const name of Object.keys(provisioners)) {
     const spec = { accessModes, storageClassName: name, resources: size('1Gi') };
-    await api.post(claims, { metadata: { name }, spec });
+    await api.post(`${namespace}/persistentvolumeclaims`, { metadata: { name }, spec });
   }
-  await api.post(`${ns}/pods`, {
+  const onNode = {
+    nodeSelectorTerms: [
+      { matchFields: [{ key: 'metadata.name', operator: 'In', values: [node] }] },
+    ],
+  };
+  await api.post(`${namespace}/pods`, {
     metadata: { name: 'consumer' },
     spec: {
       automountServiceAccountToken: false,
-      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: onNear } },
+      affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: onNode } },
       containers: [{ name: 'c', image: 'i' }],
       volumes: Object.keys(provisioners).map((name) => ({
         ...{ name, persistentVolumeClaim: { claimName: name } },
       })),
     },
   });
+}
+
+async function volumesOfPods(world: World): Promise<void> {
+  const { api } = world;
+  await makeConsumer(api, ns, 'near');
   for (const name of Object.keys(provisioners))
     await until(world, `the claim ${name} is bound`, isBound(world, name));
   await until(world, 'the consumer is scheduled', async () => {
@@ -152,12 +172,6 @@ async function volumesOfPods(world: World): Promise<void> {
   });
   await api.patch(volume, { metadata: { finalizers: null } });
 }
-
-const onNear = {
-  nodeSelectorTerms: [
-    { matchFields: [{ key: 'metadata.name', operator: 'In', values: ['near'] }] },
-  ],
-};
 
 export async function quotas(world: World): Promise<void> {
   const { api } = world;
