@@ -4,6 +4,8 @@ import type { KubeObject } from '../../../src/meta/object.ts';
 import { directoriesClass } from './work-on-storage.ts';
 import { agent, isGone, list, ns, until, type World } from './work-world.ts';
 
+/** Where rights are granted one by one, each costs two tries of one key, and the back-off doubles. */
+const maxRefusedMs = 1_200_000;
 const apps = '/apis/apps/v1/namespaces/work';
 
 type Revision = KubeObject & { readonly revision: number };
@@ -69,11 +71,12 @@ export async function statefulSets(world: World): Promise<void> {
   ]);
   const path = `${apps}/statefulsets/stateful`;
   await api.post(`${apps}/statefulsets`, { metadata: { name: 'stateful' }, spec: specOf(kind) });
-  await until(world, 'its claims belong to it', async () => {
+  const haveOwners = async (): Promise<boolean> => {
     await agent(world);
     const all = await claims();
     return all.length === 2 && all.every(({ metadata }) => metadata.ownerReferences?.length === 1);
-  });
+  };
+  await until(world, 'its claims belong to it', haveOwners, maxRefusedMs);
   await rollOut(world, kind, 2);
   await api.patch(`${path}/scale`, { spec: { replicas: 1 } });
   await until(world, 'the claim goes with the pod', async () => {

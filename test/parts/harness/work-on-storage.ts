@@ -52,8 +52,11 @@ async function boundVolume(world: World): Promise<void> {
   });
   await api.post(claims, { metadata: { name: 'c' }, spec: { ...spec, resources: size('1Gi') } });
   await until(world, 'the claim is bound', isBound(world, 'c'));
-  await api.patch(`${claims}/c`, { spec: { resources: size('3Gi') } });
+  let gibibytes = 2;
   await until(world, 'an event says who is to expand it', async () => {
+    // An event that was refused is not sent again.
+    gibibytes += 1;
+    await api.patch(`${claims}/c`, { spec: { resources: size(`${gibibytes}Gi`) } });
     const events = await list<KubeObject & { reason: string }>(world, `${ns}/events`);
     return events.some(({ reason }) => reason === 'ExternalExpanding');
   });
