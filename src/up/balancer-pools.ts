@@ -1,7 +1,7 @@
 // The address pools for load balancers in `up`: from flags, and by default parts of the isolated network.
 
 import type { ProviderSettings } from '../cloud/provider.ts';
-import { overlapIn, parsePool } from '../cloud/providers/local/address-pool.ts';
+import { overlapIn, parsePool } from '../cloud/providers/local/parse-pool.ts';
 import type { LanPlan } from './plan-lan.ts';
 import type { UpFlags } from './up-flags.ts';
 

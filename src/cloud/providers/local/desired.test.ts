@@ -3,8 +3,8 @@ import { describe, test } from 'node:test';
 import type { Service } from '../../../kinds/service/types.ts';
 import { examplePort, exampleService } from '../../example.ts';
 import { createAddressBook } from './address-book.ts';
-import { createFreeSearch, type Pools, parsePool } from './address-pool.ts';
 import { clashOf, decideAddresses } from './desired.ts';
+import { createFreeSearch, type Pools, parsePool } from './parse-pool.ts';
 import { asksForInternal, readAddressRequest, type Sharing } from './read-request.ts';
 
 const pool = (text: string) => {

@@ -8,7 +8,7 @@ import {
   poolFamilies,
   poolHas,
   poolSize,
-} from './address-pool.ts';
+} from './parse-pool.ts';
 import type { AddressRequest, RequestedAddress, Sharing } from './read-request.ts';
 
 /** A Service with an address. */

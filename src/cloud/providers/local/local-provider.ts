@@ -9,11 +9,11 @@ import {
   UnmetRequestError,
 } from '../../provider.ts';
 import { createAddressBook } from './address-book.ts';
-import { createFreeSearch, overlapIn, type Pool, type Pools, parsePool } from './address-pool.ts';
 import { decideAddresses } from './desired.ts';
 import { localFlags } from './flags.ts';
 import { ignoredAnnotations } from './ignored-annotations.ts';
 import { measurePools } from './metrics.ts';
+import { createFreeSearch, overlapIn, type Pool, type Pools, parsePool } from './parse-pool.ts';
 import { publishedAddresses, readAddressRequest } from './read-request.ts';
 
 export const makeLocalProvider: MakeProvider = async (given) => {

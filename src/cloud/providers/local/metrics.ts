@@ -1,7 +1,7 @@
 // What can be read of the pools.
 import { type Family, parseAddress } from '../../../ip/address.ts';
 import type { MetricsRegistry, Sample } from '../../../observe/metrics.ts';
-import { type PoolName, type Pools, poolHas, poolSize } from './address-pool.ts';
+import { type PoolName, type Pools, poolHas, poolSize } from './parse-pool.ts';
 
 const names: readonly PoolName[] = ['external', 'internal'];
 const families: readonly Family[] = ['IPv4', 'IPv6'];

@@ -6,7 +6,7 @@ import {
   parseAddressSloppy,
 } from '../../../ip/address.ts';
 import type { Service } from '../../../kinds/service/types.ts';
-import type { PoolName } from './address-pool.ts';
+import type { PoolName } from './parse-pool.ts';
 
 export type AddressRequest = {
   /** `namespace/name`, for explanations. */

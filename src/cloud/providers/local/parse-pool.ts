@@ -1,4 +1,4 @@
-// Pools: ranges of addresses to allocate from.
+// Pools: ranges of addresses to allocate from. Who gets which, and what happens when none is left, is in desired.ts.
 import {
   type Address,
   compareAddresses,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { formatAddress, parseAddress } from '../../../ip/address.ts';
-import { createFreeSearch, parsePool, poolHas, poolSize } from './address-pool.ts';
+import { createFreeSearch, parsePool, poolHas, poolSize } from './parse-pool.ts';
 
 describe('parsePool()', () => {
   const cases: readonly [string, string][] = [
