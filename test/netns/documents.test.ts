@@ -51,6 +51,7 @@ const webAndClient = [
 const withNetwork: Prepared = {
   'README.md': [],
   'docs/guides/up.md': [],
+  'docs/guides/storage-of-pods.md': [],
   'docs/guides/workloads.md': [],
   'examples/guestbook/README.md': [],
   'docs/guides/containers.md': [

@@ -1,7 +1,7 @@
 // The words in which wanted and found balancers are compared, whatever the SDK calls them.
 import type { Tags } from './names.ts';
 import type { Rule } from './rules.ts';
-import type { AccessLog, HealthCheckTimes } from './settings.ts';
+import type { AccessLog, HealthCheckTimes } from './service-settings.ts';
 
 /** All that is to stand at AWS for one Service, but for the rules in the nodes' groups. */
 export type Wanted = {

@@ -10,7 +10,7 @@ import type {
 } from './balancer.ts';
 import type { Tags } from './names.ts';
 import type { Rule } from './rules.ts';
-import type { HealthCheckTimes } from './settings.ts';
+import type { HealthCheckTimes } from './service-settings.ts';
 
 export type GroupChange =
   | {

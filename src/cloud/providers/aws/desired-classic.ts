@@ -2,7 +2,7 @@
 import type { ServicePort } from '../../../kinds/service/types.ts';
 import type { ClassicListener, ClassicWanted } from './balancer.ts';
 import { healthPath, type Request } from './request.ts';
-import type { BackendProtocol, Settings, Tls } from './settings.ts';
+import type { BackendProtocol, Settings, Tls } from './service-settings.ts';
 
 /** AWS' default policy of an encrypted listener. */
 const defaultSslPolicy = 'ELBSecurityPolicy-2016-08';

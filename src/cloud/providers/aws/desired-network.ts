@@ -4,7 +4,7 @@ import type { NetworkProtocol, NetworkWanted, TargetGroupWanted } from './balanc
 import { isTlsPort } from './desired-classic.ts';
 import { type Tags, targetGroupName } from './names.ts';
 import { healthPath, type Request } from './request.ts';
-import type { AccessLog, Settings } from './settings.ts';
+import type { AccessLog, Settings } from './service-settings.ts';
 
 export type NetworkInput = {
   readonly cluster: string;

@@ -3,7 +3,7 @@ import type { Service, ServicePort } from '../../../kinds/service/types.ts';
 import { type Owner, UnmetRequestError } from '../../provider.ts';
 import { balancerName } from './names.ts';
 import { sourceRanges } from './rules.ts';
-import { readSettings, type Settings } from './settings.ts';
+import { readSettings, type Settings } from './service-settings.ts';
 
 export type Request = {
   readonly owner: Owner;

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { exampleService } from '../../example.ts';
 import { ImplementedElsewhereError, UnmetRequestError } from '../../provider.ts';
 import { annotation } from './annotations.ts';
-import { readSettings, type Settings } from './settings.ts';
+import { readSettings, type Settings } from './service-settings.ts';
 
 const read = (annotations: Readonly<Record<string, string>> = {}): Settings =>
   readSettings(exampleService({ annotations }));
