@@ -1,7 +1,8 @@
-// A StatefulSet and a DaemonSet in a real `up`: members find each other by name, through roll-outs, scaling and the death of everything, and
-// no ordinal ever runs twice.
+// A StatefulSet and a DaemonSet in a real `up`: members find each other by name and have their volumes, through roll-outs, scaling and the
+// death of everything, and no ordinal ever runs twice.
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { endWith, makeDirectory, removeDirectory, startUp, type Up, until } from './up-harness.ts';
 
@@ -42,6 +43,54 @@ function watchForTwins(): { readonly found: () => readonly string[]; readonly st
     },
     stop: () => clearInterval(timer),
   };
+}
+
+/** Each member writes its name into its volume whenever it starts. */
+const keeper = {
+  apiVersion: 'apps/v1',
+  kind: 'StatefulSet',
+  metadata: { name: 'keeper' },
+  spec: {
+    serviceName: 'keepers',
+    replicas: 2,
+    selector: { matchLabels: { app: 'keeper' } },
+    template: {
+      metadata: { labels: { app: 'keeper' } },
+      spec: {
+        terminationGracePeriodSeconds: 1,
+        containers: [
+          {
+            ...{ name: 'keeper', image: 'process' },
+            command: ['sh', '-c', 'hostname >> /data/starts; sleep 100000'],
+            volumeMounts: [{ name: 'data', mountPath: '/data' }],
+          },
+        ],
+      },
+    },
+    volumeClaimTemplates: [
+      {
+        metadata: { name: 'data' },
+        spec: { accessModes: ['ReadWriteOnce'], resources: { requests: { storage: '1Mi' } } },
+      },
+    ],
+  },
+};
+
+/** Each volume has been with its member for so many starts, and with no other. */
+async function assertStarts(up: Up, counts: readonly number[]): Promise<void> {
+  for (const [ordinal, count] of counts.entries()) {
+    const name = `keeper-${ordinal}`;
+    // The member may not have written yet.
+    const starts = await until(async () => {
+      const text = await up.kubectl('exec', name, '--', 'cat', '/data/starts').catch(() => '');
+      const names = text.split('\n').filter(Boolean);
+      return names.length >= count ? names : undefined;
+    });
+    assert.deepEqual(
+      starts,
+      Array.from({ length: count }, () => name),
+    );
+  }
 }
 
 const rolledOut = (up: Up, set: string): Promise<string> =>
@@ -100,11 +149,16 @@ async function rollOutCanary(up: Up): Promise<void> {
 }
 
 async function scale(up: Up): Promise<void> {
-  await up.kubectl('scale', 'statefulset/peer', '--replicas=1');
+  await assertStarts(up, [1, 1]);
+  await up.kubectl('scale', 'statefulset/peer', 'statefulset/keeper', '--replicas=1');
   await until(async () => (await podNames(up)) === 'peer-0' || undefined);
+  await up.kubectl('wait', '--for=delete', 'pod/keeper-1', '--timeout=60s');
   await up.kubectl('scale', 'statefulset/peer', '--replicas=3');
+  await up.kubectl('scale', 'statefulset/keeper', '--replicas=2');
   await rolledOut(up, 'statefulset/peer');
+  await rolledOut(up, 'statefulset/keeper');
   await assertAllFindAll(up);
+  await assertStarts(up, [1, 2]);
 }
 
 async function survivesRestart(up: Up): Promise<Up> {
@@ -120,6 +174,7 @@ async function survivesRestart(up: Up): Promise<Up> {
   assert.equal(await podNames(again), members.join(' '));
   assert.equal(await version(again, 'peer-0'), 'v3\n');
   await assertAllFindAll(again);
+  await assertStarts(again, [2, 3]);
   return again;
 }
 
@@ -132,8 +187,12 @@ describe('sets in up', { timeout }, () => {
     directory = makeDirectory('root');
     watch = watchForTwins();
     up = await startUp('root', directory, flags);
-    await up.kubectl('apply', '-f', 'examples/stateful-set.yaml', '-f', 'examples/daemon-set.yaml');
+    const volumes = join(directory, 'keeper.json');
+    writeFileSync(volumes, JSON.stringify(keeper));
+    const examples = ['-f', 'examples/stateful-set.yaml', '-f', 'examples/daemon-set.yaml'];
+    await up.kubectl('apply', ...examples, '-f', volumes);
     await rolledOut(up, 'statefulset/peer');
+    await rolledOut(up, 'statefulset/keeper');
     await rolledOut(up, 'daemonset/agent');
   });
   after(async () => {

@@ -16,6 +16,17 @@ test('removeOldRuns() retains the log of the previous run', async (t) => {
   assert.deepEqual(readdirSync(directory).sort(), ['10.log', 'runs']);
 });
 
+test('removeOldRuns() removes what an unfinished start of the same run left', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'runs-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const runs = join(directory, 'runs');
+  mkdirSync(join(runs, '0', 'disk'), { recursive: true });
+  writeFileSync(join(directory, '0.log'), '');
+  await removeOldRuns(runs, join(directory, '0.log'), 0);
+  assert.deepEqual(readdirSync(runs), []);
+  assert.deepEqual(readdirSync(directory).sort(), ['0.log', 'runs']);
+});
+
 test('removeOldLogs() retains logs of existing pods, and the newest of deleted ones', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'logs-'));
   t.after(() => rmSync(directory, { recursive: true }));

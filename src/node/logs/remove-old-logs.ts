@@ -6,14 +6,17 @@ import { removeTree } from '../../host/remove-tree.ts';
 /** Logs of this many deleted pods are retained. */
 const maxDeletedPods = 100;
 
-/** Called before run `attempt` starts: only the log of the previous run is retained. */
+/**
+ * Called before run `attempt` starts: only the log of the previous run is retained. What the same run left goes as well: the agent was killed
+ * while it started, or it failed to start.
+ */
 export async function removeOldRuns(
   containerDirectory: string,
   logPath: string,
   attempt: number,
 ): Promise<void> {
   const directories = readOptionalDirectory(containerDirectory).filter(
-    (name) => Number(name) < attempt,
+    (name) => Number(name) <= attempt,
   );
   for (const name of directories) await removeTree(join(containerDirectory, name));
   const logs = readOptionalDirectory(dirname(logPath)).filter(
