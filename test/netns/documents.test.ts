@@ -135,7 +135,6 @@ const notRun: readonly (readonly [document: RegExp, command: RegExp, reason: str
   [/guides\/doctor/, /--fix$/, 'asks at a terminal'],
   [/guides\/doctor/, /^helm|^kubectl kustomize/, 'needs manifests of the reader'],
   [/docs\/doctor\//, /./, 'names objects of the reader'],
-  [/guides\/images/, /^docker/, 'needs Docker, on another machine'],
   [/guides\/images/, /^fairlead image/, elsewhere('test/parts/images/load.test.ts')],
   [/pods-from-images/, /./, elsewhere('test/netns/images.test.ts')],
   [/operating/, /^fairlead apiserver/, elsewhere('test/parts/api/audit.test.ts')],

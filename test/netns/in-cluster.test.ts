@@ -30,7 +30,7 @@ const pod = (name: string, command: readonly string[]) => ({
   metadata: { name },
   spec: {
     restartPolicy: 'Never',
-    containers: [{ name: 'c', image: 'node', command, volumeMounts: [tree] }],
+    containers: [{ name: 'c', image: 'process', command, volumeMounts: [tree] }],
     // Pods do not see where the programs of this test lie.
     volumes: [{ name: 'tree', hostPath: { path: tree.mountPath } }],
   },

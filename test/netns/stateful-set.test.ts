@@ -9,6 +9,9 @@ import { endWith, makeDirectory, removeDirectory, startUp, type Up, until } from
 const timeout = 300_000;
 const flags = ['--nodes', '2'];
 
+/** Members of other tests on this machine may have the same names. */
+const mark = `stateful-set-test-${process.pid}`;
+
 /** The programs of members that run now on this machine, by the names of their pods. */
 function runningMembers(): readonly string[] {
   return readdirSync('/proc')
@@ -23,7 +26,10 @@ function runningMembers(): readonly string[] {
         }
       };
       if (!read('cmdline').includes('process.env.HOSTNAME')) return [];
-      return /(?:^|\0)HOSTNAME=(peer-[0-9]+)(?:\0|$)/.exec(read('environ'))?.[1] ?? [];
+      const environment = read('environ').split('\0');
+      if (!environment.includes(`RUN=${mark}`)) return [];
+      const hostname = environment.find((one) => /^HOSTNAME=peer-[0-9]+$/.test(one));
+      return hostname?.slice('HOSTNAME='.length) ?? [];
     });
 }
 
@@ -91,6 +97,13 @@ async function assertStarts(up: Up, counts: readonly number[]): Promise<void> {
       Array.from({ length: count }, () => name),
     );
   }
+}
+
+function markedExample(): string {
+  const text = readFileSync('examples/stateful-set.yaml', 'utf8');
+  const marked = text.replace(/^( +)image: process$/m, `$&\n$1env: [{name: RUN, value: ${mark}}]`);
+  assert.notEqual(marked, text);
+  return marked;
 }
 
 const rolledOut = (up: Up, set: string): Promise<string> =>
@@ -189,8 +202,9 @@ describe('sets in up', { timeout }, () => {
     up = await startUp('root', directory, flags);
     const volumes = join(directory, 'keeper.json');
     writeFileSync(volumes, JSON.stringify(keeper));
-    const examples = ['-f', 'examples/stateful-set.yaml', '-f', 'examples/daemon-set.yaml'];
-    await up.kubectl('apply', ...examples, '-f', volumes);
+    const marked = join(directory, 'peer.yaml');
+    writeFileSync(marked, markedExample());
+    await up.kubectl('apply', '-f', marked, '-f', 'examples/daemon-set.yaml', '-f', volumes);
     await rolledOut(up, 'statefulset/peer');
     await rolledOut(up, 'statefulset/keeper');
     await rolledOut(up, 'daemonset/agent');

@@ -29,13 +29,13 @@ const manifest = [
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: `web-${name}`, labels: { app: 'web' } },
-    spec: { containers: [{ name: 'app', image: 'node', command: ['node', '-e', server] }] },
+    spec: { containers: [{ name: 'app', image: 'process', command: ['node', '-e', server] }] },
   })),
   {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: { name: 'client' },
-    spec: { containers: [{ name: 'app', image: 'node', command: ['sleep', '100000'] }] },
+    spec: { containers: [{ name: 'app', image: 'process', command: ['sleep', '100000'] }] },
   },
 ];
 
