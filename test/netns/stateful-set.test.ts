@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { root } from '../lanes/running-server.ts';
 import { endWith, makeDirectory, removeDirectory, startUp, type Up, until } from './up-harness.ts';
 
 const timeout = 300_000;
@@ -100,7 +101,7 @@ async function assertStarts(up: Up, counts: readonly number[]): Promise<void> {
 }
 
 function markedExample(): string {
-  const text = readFileSync('examples/stateful-set.yaml', 'utf8');
+  const text = readFileSync(join(root, 'examples/stateful-set.yaml'), 'utf8');
   const marked = text.replace(/^( +)image: process$/m, `$&\n$1env: [{name: RUN, value: ${mark}}]`);
   assert.notEqual(marked, text);
   return marked;
