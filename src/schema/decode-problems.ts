@@ -174,7 +174,8 @@ function mismatch({ struct, fields }: Walk, found: string, wanted: string): stri
   return `json: cannot unmarshal ${found} into ${where} of type ${wanted}`;
 }
 
-const goScalars: Readonly<Record<ScalarType, string>> = {
+/** Scalars by their names in Go. */
+export const goScalars: Readonly<Record<ScalarType, string>> = {
   string: 'string',
   int32: 'int32',
   int64: 'int64',

@@ -1,6 +1,7 @@
 // Prints a value as Go's spew does with %#v: the text that Kubernetes hashes for a pod template. The suffix of a name
 // such as web-7d9d45bdf equals upstream's only if this text does, including fields that are not set.
 
+import { goScalars } from '../../schema/decode-problems.ts';
 import type { JsonObject } from '../../schema/json-object.ts';
 import type { ListNode, MapNode, ScalarNode, Schema, StructNode } from '../../schema/node.ts';
 import { goEmbedded, goFieldNames, goFieldNamesOfStructs, goTypes } from '../pod/go-names.ts';
@@ -52,16 +53,7 @@ const capitalized = (name: string): string => name.slice(0, 1).toUpperCase() + n
 const zeroTime = '{Time:(time.Time){wall:(uint64)0 ext:(int64)0 loc:(*time.Location)<nil>}}';
 
 const scalarTypes: Readonly<Record<ScalarNode['type'], string>> = {
-  string: 'string',
-  int32: 'int32',
-  int64: 'int64',
-  double: 'float64',
-  boolean: 'bool',
-  time: 'v1.Time',
-  microTime: 'v1.MicroTime',
-  quantity: 'resource.Quantity',
-  intOrString: 'intstr.IntOrString',
-  bytes: '[]uint8',
+  ...goScalars,
   any: 'v1.FieldsV1',
 };
 
